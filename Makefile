@@ -1,0 +1,44 @@
+# Everything runs in a virtual environment inside the project folder.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST_WORKERS ?= 2
+
+.PHONY: help demo test lint docs bench clean
+
+help:
+	@echo "make demo   train a model on the bundled loan data and explain its refusals"
+	@echo "make test   linters, type checks and all tests"
+	@echo "make lint   linters and type checks only"
+	@echo "make docs   run the examples and the code in the documentation"
+	@echo "make bench  run the benchmarks"
+
+# Two stamps, so that the demo does not wait for the test tools.
+$(VENV)/.demo-installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[plots]"
+	touch $@
+
+$(VENV)/.dev-installed: $(VENV)/.demo-installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+demo: $(VENV)/.demo-installed
+	$(BIN)/python -m sev.demo
+
+lint: $(VENV)/.dev-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS)
+
+docs: $(VENV)/.dev-installed
+	for example in examples/*.py; do echo "== $$example"; MPLBACKEND=agg $(BIN)/python $$example || exit 1; done
+
+bench: $(VENV)/.dev-installed
+	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

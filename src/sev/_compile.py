@@ -1,0 +1,43 @@
+"""The one place that imports numba.
+
+Kernel modules (``_kernels.py``) do ``from sev._compile import njit`` at their top and are themselves imported only
+when a solver runs, through :func:`load_kernels`, so that ``import sev`` stays light.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numba
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_log = logging.getLogger("sev")
+
+
+def njit(*signatures: str, **options: Any) -> Callable[[_Function], _Function]:
+    """Compile to machine code that releases the interpreter's lock and is cached on disk."""
+    settings: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": False, "error_model": "numpy", **options}
+    compile_with: Any = numba.njit  # numba types its decorator more narrowly than it behaves
+    return compile_with(list(signatures), **settings) if signatures else compile_with(**settings)
+
+
+def load_kernels(module: str, *, patience: float = 2.0) -> ModuleType:
+    """Import a module of compiled kernels; after ``patience`` seconds say why it takes long.
+
+    Kernels with fixed signatures compile when their module is imported: the first time after an installation this takes
+    seconds, later the machine code comes from the cache.
+    """
+    notice = threading.Timer(
+        patience,
+        _log.warning,
+        args=("sev is compiling its search kernels; this happens once after an installation",),
+    )
+    notice.daemon = True
+    notice.start()
+    try:
+        return import_module(module)
+    finally:
+        notice.cancel()

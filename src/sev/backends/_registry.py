@@ -1,0 +1,60 @@
+"""Which reader knows which model: the only file that knows every family.
+
+Keys are ``"package.Class"``, the first part of a class's module and its name, so that no model library is imported
+here. A subclass goes to the reader of its nearest registered ancestor and must prove itself like any other.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_READERS: dict[str, str] = {}
+_SCORERS: dict[str, str] = {}
+
+
+def register(model_key: str, reader: str) -> None:
+    """Send models called ``"package.Class"`` to the reader ``"module:function"``, importing neither."""
+    if _READERS.setdefault(model_key, reader) != reader:
+        raise ValueError(f"{model_key!r} already goes to {_READERS[model_key]!r}")
+
+
+def register_scorer(model_key: str, scorer: str) -> None:
+    """Name the function that scores rows for models without ``predict_proba`` and ``decision_function``.
+
+    ``"module:function"`` takes the model and gives a callable from rows to scores: one column, the score of the
+    positive class, or one column a class.
+    """
+    if _SCORERS.setdefault(model_key, scorer) != scorer:
+        raise ValueError(f"{model_key!r} is already scored by {_SCORERS[model_key]!r}")
+
+
+def reader_for(model: object) -> Any | None:
+    """The reader of a model's class or nearest ancestor, None when there is none."""
+    return _look_up(model, _READERS)
+
+
+def scorer_for(model: object) -> Any | None:
+    """The scorer of a model's class or nearest ancestor, None when there is none."""
+    return _look_up(model, _SCORERS)
+
+
+def registered_models() -> tuple[str, ...]:
+    """All model keys that have a reader."""
+    return tuple(_READERS)
+
+
+def _look_up(model: object, table: dict[str, str]) -> Any | None:
+    for cls in type(model).__mro__:
+        route = table.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
+        if route is not None:
+            module, _, function = route.partition(":")
+            return getattr(import_module(module), function)
+    return None
+
+
+# --- linear and additive models ---------------------------------------------------------------------------------------
+
+# --- tree ensembles ---------------------------------------------------------------------------------------------------
+
+# --- networks ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,49 @@
+"""Errors and warnings of this package.
+
+Every error is a :class:`SevError` and also the built-in that a caller would expect to catch. Messages are written
+beside their ``raise``: what is wrong, what was received, what to do.
+"""
+
+
+class SevError(Exception):
+    """Base class of all errors raised on purpose by this package."""
+
+
+class InputError(SevError, ValueError):
+    """Rows, labels or parameters that cannot be used as given."""
+
+
+class UnknownFeatureError(InputError):
+    """A feature or column name that the data do not have."""
+
+
+class TargetError(InputError):
+    """A class to explain that the model does not know."""
+
+
+class PositiveReferenceError(InputError):
+    """The reference itself is predicted as the class being explained."""
+
+
+class ModelError(SevError, TypeError):
+    """A model that cannot be asked for scores."""
+
+
+class VerificationError(SevError, AssertionError):
+    """An explanation that the model, asked again, does not confirm."""
+
+
+class MissingDependencyError(SevError, ImportError):
+    """An optional package that a feature needs is not installed."""
+
+
+class SevWarning(UserWarning):
+    """Base class of this package's warnings."""
+
+
+class FallbackWarning(SevWarning):
+    """A model is explained as a black box because it could not be read exactly."""
+
+
+class ReferenceWarning(SevWarning):
+    """The automatic reference is not the one that was asked for first."""

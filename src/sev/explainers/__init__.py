@@ -1,0 +1,1 @@
+"""What users call: wires space, references, backends and search together."""

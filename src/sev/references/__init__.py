@@ -1,0 +1,1 @@
+"""What a feature is changed to."""

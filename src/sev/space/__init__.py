@@ -1,0 +1,1 @@
+"""What one feature is: raw columns, groups, one-hot blocks."""

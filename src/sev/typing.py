@@ -1,0 +1,19 @@
+"""Names for the array types that travel through the package."""
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+#: Sets of features, one row a set, packed 64 features to a word (feature j is bit ``j % 64`` of word ``j // 64``).
+MaskArray: TypeAlias = NDArray[np.uint64]
+
+#: ``"minus"`` changes the query towards the reference, ``"plus"`` the reference towards the query.
+Kind: TypeAlias = Literal["minus", "plus"]
+#: Which of a model's outputs is its score.
+Response: TypeAlias = Literal["predict_proba", "decision_function", "call"]
+#: A table in whatever form the model takes: pandas, polars, pyarrow or numpy.
+NativeTable: TypeAlias = Any
