@@ -15,6 +15,7 @@ from sev.backends._sampling import telling_rows
 from sev.backends._scores import ModelScores, Scorer, check_probabilities, model_scores
 from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation, PositiveReferenceError
 from sev.explainers._batches import answer_all
+from sev.explainers._origin import Origin, table_hash
 from sev.explainers._source import ExplainerSource
 from sev.explainers._task import Settings, Task
 from sev.explanations import Answers, Explanation, Explanations
@@ -64,6 +65,9 @@ class Explainer:
     ('x0',)
     """
 
+    #: Where explanations say that they come from; None for an explainer that was not made from background rows.
+    _origin: Origin | None = None
+
     def __init__(
         self,
         model: Any,
@@ -95,6 +99,9 @@ class Explainer:
         for one in classes:
             scorer = scores.for_target(one, _threshold_for(one, scores, threshold, len(classes)))
             self._add_task(scorer, reading, background, labels, reference, threshold, allow_positive_reference)
+        self._origin = Origin(
+            model, self.backend, self._tasks[0].reference.name, len(background), table_hash(background)
+        )
 
     # -- what users ask ------------------------------------------------------------------------------------------------
 
@@ -142,7 +149,7 @@ class Explainer:
         """
         queries = self._form.to_frame(X)
         settings = self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions)
-        source = ExplainerSource(self._form, self._tasks, settings)
+        source = ExplainerSource(self._form, self._tasks, settings, self._origin)
         try:
             answers = answer_all(self._tasks, queries, settings, n_jobs=n_jobs, progress=progress)
         except InterruptedExplanation as stop:
@@ -205,7 +212,8 @@ class Explainer:
 
     @property
     def _source(self) -> ExplainerSource:
-        return ExplainerSource(self._form, self._tasks, self._settings("minus", None, None, 100, None, None))
+        settings = self._settings("minus", None, None, 100, None, None)
+        return ExplainerSource(self._form, self._tasks, settings, self._origin)
 
     def _read(self, scores: ModelScores, sample: pd.DataFrame) -> Reading | None:
         try:
