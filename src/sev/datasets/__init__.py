@@ -1,1 +1,15 @@
-"""Data sets of the paper."""
+"""Data sets of the paper: one that comes with the package, four that are fetched, one that is the user's own.
+
+Every loader returns a :class:`Dataset`, or with ``return_X_y=True`` the pair ``(X, y)``. The fetchers look for their
+file in ``data_home=``, then in the folder named by the environment variable ``SEV_DATA_HOME``, then in the cache
+(``~/.cache/sev`` on Linux); Adult and Diabetes 130 are otherwise asked of OpenML.
+"""
+
+from sev.datasets._dataset import Dataset, DatasetNotFoundError
+from sev.datasets._german_credit import load_german_credit
+
+__all__ = [
+    "Dataset",
+    "DatasetNotFoundError",
+    "load_german_credit",
+]
