@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sev.datasets import _adult, _diabetes130
 from sev.datasets._schema import Column, Schema, read_bytes, sha256, translate
 from sev.exceptions import InputError, SevWarning
 
@@ -87,6 +88,16 @@ def test_written_as_published():
     odd = schema(features=(Column("size"),), n_rows=1, header=False, separator=", ", newline="\r\n", ending="\r\n")
     frame = odd.read(b"1, no\r\n2, yes\r\n\r\n", "x")
     assert odd.write(frame) == b"1, no\r\n2, yes\r\n\r\n"
+
+
+@pytest.mark.parametrize("module", [_adult, _diabetes130])
+def test_published_files_are_written_byte_for_byte(published, module):
+    path = published(*module.FILES)
+    data = read_bytes(path)
+    frame = module.SCHEMA.read(data, str(path))
+    assert module.SCHEMA.write(frame) == data
+    assert len(frame) == module.SCHEMA.n_rows
+    assert sha256(data) == module.SCHEMA.sha256
 
 
 def test_packed_files_are_unpacked_and_damaged_ones_refused(tmp_path):

@@ -5,11 +5,15 @@ file in ``data_home=``, then in the folder named by the environment variable ``S
 (``~/.cache/sev`` on Linux); Adult and Diabetes 130 are otherwise asked of OpenML.
 """
 
+from sev.datasets._adult import fetch_adult
 from sev.datasets._dataset import Dataset, DatasetNotFoundError
+from sev.datasets._diabetes130 import fetch_diabetes130
 from sev.datasets._german_credit import load_german_credit
 
 __all__ = [
     "Dataset",
     "DatasetNotFoundError",
+    "fetch_adult",
+    "fetch_diabetes130",
     "load_german_credit",
 ]
