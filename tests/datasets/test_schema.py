@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sev.datasets import _adult, _diabetes130
+from sev.datasets import _adult, _compas, _diabetes130, _heloc
 from sev.datasets._schema import Column, Schema, read_bytes, sha256, translate
 from sev.exceptions import InputError, SevWarning
 
@@ -90,7 +90,7 @@ def test_written_as_published():
     assert odd.write(frame) == b"1, no\r\n2, yes\r\n\r\n"
 
 
-@pytest.mark.parametrize("module", [_adult, _diabetes130])
+@pytest.mark.parametrize("module", [_adult, _compas, _diabetes130, _heloc])
 def test_published_files_are_written_byte_for_byte(published, module):
     path = published(*module.FILES)
     data = read_bytes(path)

@@ -6,14 +6,18 @@ file in ``data_home=``, then in the folder named by the environment variable ``S
 """
 
 from sev.datasets._adult import fetch_adult
+from sev.datasets._compas import fetch_compas
 from sev.datasets._dataset import Dataset, DatasetNotFoundError
 from sev.datasets._diabetes130 import fetch_diabetes130
 from sev.datasets._german_credit import load_german_credit
+from sev.datasets._heloc import fetch_heloc
 
 __all__ = [
     "Dataset",
     "DatasetNotFoundError",
     "fetch_adult",
+    "fetch_compas",
     "fetch_diabetes130",
+    "fetch_heloc",
     "load_german_credit",
 ]
