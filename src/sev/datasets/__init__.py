@@ -11,6 +11,7 @@ from sev.datasets._dataset import Dataset, DatasetNotFoundError
 from sev.datasets._diabetes130 import fetch_diabetes130
 from sev.datasets._german_credit import load_german_credit
 from sev.datasets._heloc import fetch_heloc
+from sev.datasets._mimic_oasis import load_mimic_oasis
 
 __all__ = [
     "Dataset",
@@ -20,4 +21,5 @@ __all__ = [
     "fetch_diabetes130",
     "fetch_heloc",
     "load_german_credit",
+    "load_mimic_oasis",
 ]
