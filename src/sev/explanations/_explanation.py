@@ -204,9 +204,9 @@ class Explanation:
         **options
             For that function.
         """
-        from sev import plots
+        from sev.plots import changes, hypercube, score_path
 
-        pictures = {"changes": plots.changes, "hypercube": plots.hypercube, "path": plots.score_path}
+        pictures: dict[str, Any] = {"changes": changes, "hypercube": hypercube, "path": score_path}
         if what not in pictures:
             raise InputError(f"what={what!r} is not a picture: use one of {list(pictures)}.")
         return pictures[what](self, ax=ax, **options)

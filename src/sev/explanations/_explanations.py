@@ -214,21 +214,21 @@ class Explanations:
 
     def plot_sizes(self, *, ax: Any = None, **options: Any) -> Any:
         """Draw how many rows have each size; see :func:`sev.plots.sizes`."""
-        from sev import plots
+        from sev.plots import sizes
 
-        return plots.sizes(self, ax=ax, **options)
+        return sizes(self, ax=ax, **options)
 
     def plot_features(self, *, ax: Any = None, **options: Any) -> Any:
         """Draw how often each feature is used; see :func:`sev.plots.feature_shares`."""
-        from sev import plots
+        from sev.plots import feature_shares
 
-        return plots.feature_shares(self, ax=ax, **options)
+        return feature_shares(self, ax=ax, **options)
 
     def plot_together(self, *, ax: Any = None, **options: Any) -> Any:
         """Draw which features are used together; see :func:`sev.plots.together`."""
-        from sev import plots
+        from sev.plots import together
 
-        return plots.together(self, ax=ax, **options)
+        return together(self, ax=ax, **options)
 
     # -- checks and files ----------------------------------------------------------------------------------------------
 

@@ -89,8 +89,12 @@ def source_of(one: Explanation, explainer: Any) -> Source:
 
 
 def _scores(one: Explanation, changed: list[tuple[str, ...]], source: Source) -> FloatArray:
-    rows = pd.DataFrame([one._changed(names) for names in changed]).reset_index(drop=True)
-    return source.score_rows(rows.astype(object), one.target)
+    base, donor = (one.query, one.reference) if one.kind == "minus" else (one.reference, one.query)
+    values: dict[Any, list[Any]] = {column: [base[column]] * len(changed) for column in base.index}
+    for place, names in enumerate(changed):
+        for column in (column for name in names for column in one.columns[name]):
+            values[column][place] = donor[column]
+    return source.score_rows(pd.DataFrame(values, columns=base.index, dtype=object), one.target)
 
 
 def _same(one: Any, other: Any) -> bool:
