@@ -104,7 +104,7 @@ def legend(ax: Any, handles: Sequence[Any], labels: Sequence[Any], **options: An
     )
     for text, label in zip(drawn.get_texts(), labels, strict=True):
         text.set_parse_math(False)
-        text.set_text(name_text(label))
+        text.set_text(name_text(label, 48))
     return drawn
 
 
