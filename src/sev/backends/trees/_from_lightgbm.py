@@ -12,7 +12,7 @@ import pandas as pd
 from sev.backends._protocol import CannotReadError
 from sev.backends.trees._backend import Link, TreeBackend
 from sev.backends.trees._encoding import to_codes, to_frame, to_numbers
-from sev.backends.trees._forest import Tree, build_forest
+from sev.backends.trees._forest import ZERO_WIDTH, Tree, build_forest
 from sev.typing import FloatArray, NativeTable, Response
 
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
@@ -137,4 +137,5 @@ def _encode(rows: NativeTable, categories: list[list[Any]] | None) -> FloatArray
             raise ValueError(f"the model was trained with {len(categories)} category columns, these rows have {len(columns)}")
         for column, known in zip(columns, categories, strict=True):
             table.isetitem(column, to_codes(table.iloc[:, column], known))
-    return to_numbers(table)
+    numbers = to_numbers(table)
+    return np.where(np.abs(numbers) <= ZERO_WIDTH, 0.0, numbers)  # as LightGBM does before it looks at any tree
