@@ -8,6 +8,7 @@ import show_cases as cases
 from sev import plots
 from sev.exceptions import InputError, UnknownFeatureError, VerificationError
 from sev.explanations import Status
+from sev.explanations._verification import changed_row
 from sev.plots import (
     _changes,
     _feature_shares,
@@ -169,7 +170,7 @@ def test_score_path_ends_where_the_explanation_ends(two):
     assert table["score"].iloc[-1] == pytest.approx(two.result_score)
     assert table["positive"].tolist() == [True, True, False]
     assert table["label"].iloc[0] == "query"
-    steps = [two._changed((name,)) for name in two.features]
+    steps = [changed_row(two.kind, two.query, two.reference, [name]) for name in two.features]
     alone = cases.loan_explainer()._source.score_rows(pd.DataFrame(steps), two.target)
     assert table["score"].iloc[1] == pytest.approx(alone.min())
 

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import sev
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
 from sev.explanations import Status
+from sev.explanations._verification import changed_row
 from sev.reports import load_codes, reason_table, reasons
 from sev.reports._ranking import rank_features
 from sev.reports._spreadsheet import defused, to_csv
@@ -87,7 +88,8 @@ def test_plus_ranks_by_how_far_the_score_rises():
         assert ranking.score_alone[row, first] >= ranking.score_alone[row, second]
     one = plus[row]
     name = plus.feature_names[first]
-    alone = cases.loan_explainer()._source.score_rows(one._changed((name,)).to_frame().T, one.target)
+    row_alone = changed_row(one.kind, one.query, one.reference, [name]).to_frame().T
+    alone = cases.loan_explainer()._source.score_rows(row_alone, one.target)
     assert ranking.score_alone[row, first] == pytest.approx(alone[0])
 
 
