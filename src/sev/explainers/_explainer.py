@@ -65,8 +65,9 @@ class Explainer:
     ('x0',)
     """
 
-    #: Where explanations say that they come from; None for an explainer that was not made from background rows.
-    _origin: Origin | None = None
+    #: Number and hash of the background rows; None for an explainer that was not made from them.
+    _n_background: int | None = None
+    _background_hash: str | None = None
 
     def __init__(
         self,
@@ -99,9 +100,7 @@ class Explainer:
         for one in classes:
             scorer = scores.for_target(one, _threshold_for(one, scores, threshold, len(classes)))
             self._add_task(scorer, reading, background, labels, reference, threshold, allow_positive_reference)
-        self._origin = Origin(
-            model, self.backend, self._tasks[0].reference.name, len(background), table_hash(background)
-        )
+        self._n_background, self._background_hash = len(background), table_hash(background)
 
     # -- what users ask ------------------------------------------------------------------------------------------------
 
@@ -209,6 +208,16 @@ class Explainer:
         )
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _origin(self) -> Origin:
+        """Where explanations say that they come from."""
+        return Origin(
+            model=self.model,
+            backend=self.backend,
+            n_background=self._n_background,
+            background_hash=self._background_hash,
+        )
 
     @property
     def _source(self) -> ExplainerSource:

@@ -23,19 +23,16 @@ class Origin:
         The model as the user gave it.
     backend : str
         How it is read.
-    reference : str
-        What the reference is.
-    n_background : int
+    n_background : int or None
         Number of background rows.
-    background_hash : str
+    background_hash : str or None
         Of the background rows, taken when the explainer was made, so that later changes of the table do not matter.
     """
 
     model: Any
     backend: str
-    reference: str
-    n_background: int
-    background_hash: str
+    n_background: int | None
+    background_hash: str | None
 
     @cached_property
     def model_hash(self) -> str | None:

@@ -22,7 +22,7 @@ _ROWS_AT_ONCE = 20_000
 class ExplainerSource:
     """The tasks of an explainer, with the settings of one call."""
 
-    def __init__(self, form: TableForm, tasks: list[Task], settings: Settings, origin: Origin | None = None) -> None:
+    def __init__(self, form: TableForm, tasks: list[Task], settings: Settings, origin: Origin) -> None:
         self._form = form
         self._tasks = tasks
         self._settings = settings
@@ -61,14 +61,14 @@ class ExplainerSource:
         limits = self._settings.limits
         origin = self._origin
         return {
-            "model": origin.model_name if origin else None,
-            "package": origin.package if origin else None,
-            "backend": origin.backend if origin else None,
+            "model": origin.model_name,
+            "package": origin.package,
+            "backend": origin.backend,
             "reference": self._tasks[0].reference.name,
-            "n_background": origin.n_background if origin else None,
+            "n_background": origin.n_background,
             "hashes": {
-                "model": origin.model_hash if origin else None,
-                "background": origin.background_hash if origin else None,
+                "model": origin.model_hash,
+                "background": origin.background_hash,
                 "reference": table_hash(rows),
             },
             "limits": {
