@@ -15,7 +15,8 @@ from sev.backends._sampling import telling_rows
 from sev.backends._scores import ModelScores, Scorer, check_probabilities, model_scores
 from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation, PositiveReferenceError
 from sev.explainers._batches import answer_all
-from sev.explainers._origin import Origin, table_hash
+from sev.explainers._hashing import table_hash
+from sev.explainers._origin import Origin
 from sev.explainers._source import ExplainerSource
 from sev.explainers._task import Settings, Task
 from sev.explanations import Answers, Explanation, Explanations

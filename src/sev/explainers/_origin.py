@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import joblib
-import numpy as np
-import pandas as pd
+from sev.explainers._hashing import model_hash
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +33,8 @@ class Origin:
 
     @cached_property
     def model_hash(self) -> str | None:
-        """SHA-1 of the fitted model's state; None for a model that has no state that can be read."""
-        try:
-            return joblib.hash(self.model, hash_name="sha1")
-        except Exception:  # whatever a foreign object raises when it is pickled
-            return None
+        """Hash of the fitted model's state; None for a model whose state cannot be read."""
+        return model_hash(self.model)
 
     @property
     def model_name(self) -> str:
@@ -60,27 +54,3 @@ class Origin:
 
 
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
-
-
-def table_hash(frame: pd.DataFrame) -> str:
-    """SHA-256 of names, dtypes and values of a table, its index aside.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from sev.explainers._origin import table_hash
-    >>> one, other = pd.DataFrame({"a": ["x", None]}), pd.DataFrame({"a": ["x", "None"]})
-    >>> table_hash(one) == table_hash(one.set_index([[7, 8]])), table_hash(one) == table_hash(other)
-    (True, False)
-    """
-    digest = hashlib.sha256()
-    for column in frame.columns:
-        values = frame[column]
-        digest.update(repr((str(column), str(values.dtype), len(values))).encode())
-        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiubmM":
-            digest.update(np.ascontiguousarray(values.to_numpy()).data.cast("B") if len(values) else b"")
-            continue
-        codes, uniques = pd.factorize(values, use_na_sentinel=True)
-        digest.update(codes.astype(np.int64).tobytes())
-        digest.update(repr([(type(one).__name__, str(one)) for one in uniques]).encode())
-    return digest.hexdigest()

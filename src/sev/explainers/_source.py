@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from sev.explainers._batches import answer_all
-from sev.explainers._origin import Origin, table_hash
+from sev.explainers._hashing import table_hash
+from sev.explainers._origin import Origin
 from sev.explainers._task import Settings, Task
 from sev.explanations import Answers
 from sev.search import Solution
