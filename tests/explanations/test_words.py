@@ -25,8 +25,8 @@ def test_each_status_has_its_sentence():
         "Predicted 'bad' (score 0.75, at least 0.5) because age is 0. Had age been -1.50, with all else equal, the "
         "prediction would not have been 'bad'.",
         "Predicted 'bad' (score 0.75, at least 0.5) because age is 1 and income is 11. Had age been -1.50 and income "
-        "been -2.50, with all else equal, the prediction would not have been 'bad'. There is one other set of this "
-        "size.",
+        "been -2.50, with all else equal, the prediction would not have been 'bad'. One other set of as many features "
+        "would do the same.",
         "Predicted 'bad' (score 0.75, at least 0.5) because age is 2, income is 12 and debt is 22. Had age been -1.50, "
         "income been -2.50 and debt been -3.50, with all else equal, the prediction would not have been 'bad'. A "
         "smaller set was not ruled out: at least 3 are needed.",
@@ -51,7 +51,7 @@ def test_plus_has_its_own_sentences():
 
 def test_a_list_that_was_cut_short_says_at_least():
     many = cases.made([(Status.OPTIMAL, [(0,), (1,), (2,)])], complete=False)
-    assert many.to_text()[0].endswith("There are at least 2 other sets of this size.")
+    assert many.to_text()[0].endswith("At least 2 other sets of as many features would do the same.")
 
 
 def test_a_batch_says_what_each_explanation_says():
@@ -96,6 +96,11 @@ def test_wording_may_be_a_file_too(tmp_path):
     path = tmp_path / "words.yaml"
     path.write_text("age: {label: the age, unit: years}\n", encoding="utf-8")
     assert "the age is 0 years" in cases.every_status()[0].to_text(wording=path)
+
+
+def test_a_text_may_be_left_out():
+    texts = {"other_sets_one": "", "predicted": "Refused", "otherwise": "it would have passed"}
+    assert cases.every_status()[1].to_text(language=texts).endswith("it would have passed.")
 
 
 @pytest.mark.parametrize("name", cases.HOSTILE)

@@ -67,7 +67,8 @@ class Speaker:
     def sentence(self, said: Said) -> str:
         """One explanation, as a person would say it."""
         text = self._main(said)
-        return " ".join([text[:1].upper() + text[1:], *self._more(said)])
+        more = [one for one in self._more(said) if one]
+        return " ".join([text[:1].upper() + text[1:], *more])
 
     def label(self, feature: str) -> str:
         """What people call a feature."""
