@@ -58,3 +58,9 @@ def _look_up(model: object, table: dict[str, str]) -> Any | None:
 # --- tree ensembles ---------------------------------------------------------------------------------------------------
 
 # --- networks ---------------------------------------------------------------------------------------------------------
+register("sklearn.MLPClassifier", "sev.backends.networks:from_sklearn")
+register("torch.Module", "sev.backends.networks:from_torch")
+register("sev.TorchClassifier", "sev.backends.networks:from_torch_classifier")
+register("skorch.NeuralNetClassifier", "sev.backends.networks:from_skorch")
+register("skorch.NeuralNetBinaryClassifier", "sev.backends.networks:from_skorch")
+register_scorer("torch.Module", "sev.backends.networks:torch_scorer")
