@@ -9,7 +9,9 @@ from sev import Status
 from sev.search import Limits, Problem, Solution, brute_force, unpack
 
 
-def make_problem(backend, score, rows, reference, *, kind="minus", groups=None, restricted=(), limits=None, threshold=0.5):
+def make_problem(
+    backend, score, rows, reference, *, kind="minus", groups=None, restricted=(), limits=None, threshold=0.5
+):
     """A problem on encoded rows, with those rows that start on the near side.
 
     ``score`` maps rows (n, n_columns) to the model's own scores; ``groups`` gives the feature of each column.

@@ -20,7 +20,7 @@ def from_sklearn(model: Any, response: Response) -> DenseBackend:
     if response != "predict_proba":
         raise CannotReadError(f"the score of an MLPClassifier is read from predict_proba, not {response}")
     if model.n_outputs_ != 1 or model.out_activation_ != "logistic" or len(model.classes_) != 2:
-        raise CannotReadError(f"this MLPClassifier has {model.n_outputs_} outputs; exact search needs a binary one")
+        raise CannotReadError(f"this MLPClassifier has {len(model.classes_)} classes; exact search needs two")
     builder = LayerBuilder()
     hidden = _ACTIVATIONS.get(model.activation)
     if hidden is None:

@@ -7,6 +7,7 @@ is read as dense layers; anything else is asked for its outputs in batches.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import Any, Literal
 
 from sev.backends._protocol import Backend, CannotReadError
@@ -34,11 +35,12 @@ def from_torch(module: Any, response: Response, output: OutputKind | Literal["au
         settled = output if output != "auto" else (kind or kind_by_probing(outputs, n_columns))
     except ModelError as error:
         raise CannotReadError(str(error)) from error
+    link = "logistic" if settled == "logit" else "identity"
+    return ModuleBackend(partial(_margins, outputs=outputs, kind=settled), n_columns, dtype, link)
 
-    def margins(rows: FloatArray) -> FloatArray:
-        return margins_of(outputs(rows), settled)
 
-    return ModuleBackend(margins, n_columns, dtype, "logistic" if settled == "logit" else "identity")
+def _margins(rows: FloatArray, outputs: ModuleOutputs, kind: OutputKind) -> FloatArray:
+    return margins_of(outputs(rows), kind)
 
 
 def from_torch_classifier(classifier: Any, response: Response) -> Backend:

@@ -17,6 +17,7 @@ from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Numbers in one array of a chunk: small enough for the processor's cache, large enough for its matrix products.
 CHUNK_NUMBERS = 1 << 18
+SMALLEST_CHUNK = 64
 
 
 class ModelRaisedError(Exception):
@@ -82,7 +83,7 @@ class Search:
         """Turn the band of the problem the way of the vertices: more is further across."""
         low, high = self.problem.low, self.problem.high
         self._low, self._high = (low, high) if self.problem.direction > 0 else (-high, -low)
-        self.chunk = min(self.vertices.batch, max(64, CHUNK_NUMBERS // self.vertices.width))
+        self.chunk = min(self.vertices.batch, max(SMALLEST_CHUNK, CHUNK_NUMBERS // self.vertices.width))
 
     @property
     def n_active(self) -> int:
