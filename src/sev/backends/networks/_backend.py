@@ -71,10 +71,9 @@ class DenseBackend:
         """Solve the problem exactly, within its limits."""
         layers = self._layers.times(float(problem.direction))
         fast = layers.as_type(np.float32)
-        unit = unit_roundoff(self._dtype)
 
         def make(start: FloatArray, end: FloatArray, columns: list[IntArray], active: IntArray) -> DenseVertices:
-            return DenseVertices(layers, fast, start, end, columns, active, unit)
+            return DenseVertices(layers, fast, start, end, columns, active, self._dtype)
 
         return solve(problem, make, layers.width, _VERTICES_PER_PREDICTION)
 
@@ -140,7 +139,7 @@ class ModuleBackend:
                 raise ModelRaisedError(f"{type(error).__name__}: {error}") from error
 
         def make(start: FloatArray, end: FloatArray, columns: list[IntArray], active: IntArray) -> ModuleVertices:
-            return ModuleVertices(turned, start, end, columns, active, unit_roundoff(self._dtype))
+            return ModuleVertices(turned, start, end, columns, active, self._dtype)
 
         return solve(problem, make, self._n_columns, 1)
 

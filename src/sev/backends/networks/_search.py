@@ -181,7 +181,7 @@ class Search:
             return np.zeros((len(rows), 0), dtype=np.bool_), np.zeros((len(rows), 0)), 0.0
         reached, error = self.vertices.progress(rows, state)
         across = reached > self._high + error
-        near = ~(across | (reached < self._low - error))  # what is not a number is near, too
+        near = ~(across | (reached < self._low - error))  # not a number, or infinitely uncertain: near, too
         if near.any():
             row_numbers, set_numbers = np.nonzero(near)
             near_sets = self._as_bool(sets[set_numbers])
