@@ -16,7 +16,7 @@ from sev.backends.blackbox import solve_blackbox
 from sev.exceptions import FallbackWarning
 from sev.explanations import Answers, Status
 from sev.references import FittedReference
-from sev.search import Limits, Problem, Solution, n_words, unpack
+from sev.search import Limits, Problem, Solution, SolutionBuilder, n_words, unpack
 from sev.space import FeatureSpace, Mixer, TableForm, differing_features
 from sev.typing import BoolArray, FloatArray, IntArray, Kind
 
@@ -123,7 +123,9 @@ class Task:
 
     def _solve(self, queries: pd.DataFrame, assigned: IntArray, settings: Settings) -> Solution:
         """Solve rows, one reference after the other."""
-        groups = np.unique(assigned) if len(assigned) else np.zeros(1, dtype=np.int64)
+        if not len(queries):
+            return SolutionBuilder(0, n_words(len(self.space))).build()
+        groups = np.unique(assigned)
         if len(groups) == 1:
             return self._solve_group(queries, int(groups[0]), settings)
         parts = []
@@ -153,7 +155,7 @@ class Task:
         encoding.own_new_columns(queries, self.reference.rows, assigned, encoded, others)
         low, high = self.reading.band(self.scorer.threshold_of_second_class)
         problem = self._problem(queries, assigned, settings)
-        reference = others[assigned[0]] if len(assigned) else others[0]
+        reference = others[assigned[0]]
         return replace(
             problem,
             low=low,
