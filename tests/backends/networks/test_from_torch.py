@@ -4,6 +4,7 @@
 
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -165,21 +166,23 @@ def test_modes_are_restored_when_the_module_raises():
 
 
 def test_threads_do_not_meet_a_module_in_training():
-    module = network(nn.Linear(7, 64), nn.Dropout(0.5), nn.Linear(64, 1))
-    expected = TorchScorer(module)(ROWS)
-    wrong = []
+    met = []
 
-    def ask():
-        for _ in range(30):
-            if not np.allclose(TorchScorer(module)(ROWS), expected, atol=1e-6):
-                wrong.append(1)
+    class Slow(nn.Module):
+        def forward(self, rows):
+            time.sleep(0.003)
+            met.append(self.training)
+            return rows[:, :1]
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
+    outputs = ModuleOutputs(Slow().train())
+    threads = [threading.Thread(target=lambda: [outputs(ROWS[:2]) for _ in range(5)]) for _ in range(4)]
+    for number, thread in enumerate(threads):
+        time.sleep(0.001 * number)
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong
+    assert met == [False] * 20
+    assert outputs.module.training
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """Networks against the brute-force definition, through each model's own scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from backends.networks.cases import CASES, get_case
-from backends.networks.problems import compare_with_oracle, make_problem, sets_of
+from backends.networks.problems import compare_with_oracle, make_problem, oracle, sets_of
+from scipy.special import expit, logit
 
 from sev.backends import Backend
 from sev.backends.networks import _search
@@ -63,6 +66,20 @@ def test_ties_do_meet_the_threshold():
         sets = np.array(list(np.ndindex(*(2,) * 7)), dtype=bool)
         scores = [problem.evaluate(np.full(len(sets), row), sets) for row in range(problem.n_rows)]
         assert (np.concatenate(scores) == case.threshold).sum() >= 10
+
+
+@pytest.mark.parametrize("name", ["mlp-relu", "torch-any-logit"])
+def test_inside_the_band_the_model_decides(name):
+    """A model that decides a little to the side of where the margins say, within the band that the problem gives."""
+    case = get_case(name)
+    problem = problem_of(name)
+    threshold = expit(logit(case.threshold) - 0.6)
+    shifted = replace(
+        problem, low=problem.low - 0.7, high=problem.high + 0.7, is_across=lambda scores: scores < threshold
+    )
+    unlike = sum(oracle(problem, row) != oracle(shifted, row) for row in range(problem.n_rows))
+    assert unlike >= 3
+    compare_with_oracle(shifted, case.backend.solve(shifted))
 
 
 @pytest.mark.parametrize("name", ["mlp-relu", "torch-one-logit", "torch-any-logit"])
