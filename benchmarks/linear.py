@@ -1,4 +1,5 @@
-"""Linear models: rows explained per second, as a multiple of one ``predict_proba`` of the same rows; memory for a million rows.
+"""Linear models: rows explained per second, as a multiple of one ``predict_proba`` of the same rows; memory for a
+million rows.
 
 Run ``python benchmarks/linear.py`` (``--rows``, ``--columns`` to change the table).
 """
