@@ -285,4 +285,9 @@ CASES = LINEAR + ADDITIVE + PIPELINES + WRAPPERS + BLACK_BOXES
 COVERED_ELSEWHERE = {
     "sklearn.PassiveAggressiveClassifier": "deprecated by scikit-learn; reads like Perceptron",
     "interpret.ExplainableBoostingClassifier": "tests/backends/linear/test_additive.py",
+    "sklearn.MLPClassifier": "tests/backends/networks",
+    "torch.Module": "tests/backends/networks",
+    "sev.TorchClassifier": "tests/backends/networks",
+    "skorch.NeuralNetClassifier": "tests/backends/networks",
+    "skorch.NeuralNetBinaryClassifier": "tests/backends/networks",
 }
