@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,9 @@ def _read(booster: Any) -> TreeBackend:
     categorical = tuple(
         column for column, info in enumerate(header.get("feature_infos", "").split(" ")) if _is_categorical(info)
     )
-    categories = booster.pandas_categorical
     return TreeBackend(
         forest=forest,
-        encoder=lambda rows: _encode(rows, categories),
+        encoder=partial(_encode, categories=booster.pandas_categorical),
         link=Link("logistic", weight * float(settings.get("sigmoid", 1.0))),
         noise=1e-14 * forest.magnitude,
         takes_missing=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import ModuleType
 
 import numpy as np
 
@@ -31,11 +32,13 @@ class Solver:
         self._base = base
         self._noise = noise
         self._grid = grid  # margins closer than this count as equal in the order of sets
+        self._kernels = load_kernels("sev.backends.trees._kernels")
         self._marked: tuple[bytes, Trees] | None = None
 
     def solve(self, problem: Problem) -> Solution:
         """Solve the problem exactly, within its limits."""
-        return _Run(self._rules(problem), self._trees_for(problem.reference), self._grid, problem).solve()
+        trees = self._trees_for(problem.reference)
+        return _Run(self._kernels, self._rules(problem), trees, self._grid, problem).solve()
 
     def _rules(self, problem: Problem) -> Rules:
         low, high = problem.low - self._noise, problem.high + self._noise
@@ -54,7 +57,7 @@ class Solver:
         if marked is None or marked[0] != key:
             nodes = np.empty_like(self._trees.nodes)
             row = np.ascontiguousarray(reference, dtype=np.float64)
-            load_kernels("sev.backends.trees._kernels").mark(self._trees, row, nodes)
+            self._kernels.mark(self._trees, row, nodes)
             marked = (key, self._trees._replace(nodes=nodes))
             self._marked = marked
         return marked[1]
@@ -67,9 +70,9 @@ class _Run:
     tell are put to the model, for all rows at once; a row where it confirms none goes on with the next size.
     """
 
-    def __init__(self, rules: Rules, trees: Trees, grid: float, problem: Problem) -> None:
+    def __init__(self, kernels: ModuleType, rules: Rules, trees: Trees, grid: float, problem: Problem) -> None:
         n_rows = problem.n_rows
-        self.kernels = load_kernels("sev.backends.trees._kernels")
+        self.kernels = kernels
         self.rules = rules
         self.trees = trees
         self.grid = grid
