@@ -1,7 +1,17 @@
-"""The smallest set of reasons for every decision of a tabular classifier."""
+"""The smallest set of reasons for every decision of a tabular classifier: exact, proven minimal, checked by the model.
 
-from sev.explanations._status import Status
+>>> import sev
+>>> from sklearn.linear_model import LogisticRegression
+>>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0], [4.0, 1.0]]
+>>> model = LogisticRegression().fit(X, [0, 0, 0, 1, 1, 1])
+>>> sev.Explainer(model, X, [0, 0, 0, 1, 1, 1]).explain([[5.0, 0.0], [0.0, 0.0]]).to_frame()["status"].tolist()
+['optimal', 'not_target']
+"""
+
+from sev import datasets, references
+from sev.explainers import Explainer
+from sev.explanations import Explanation, Explanations, Status
 
 __version__ = "0.1.0"
 
-__all__ = ["Status", "__version__"]
+__all__ = ["Explainer", "Explanation", "Explanations", "Status", "__version__", "datasets", "references"]

@@ -4,6 +4,10 @@ Every error is a :class:`SevError` and also the built-in that a caller would exp
 beside their ``raise``: what is wrong, what was received, what to do.
 """
 
+from typing import Any
+
+from sklearn.exceptions import NotFittedError
+
 
 class SevError(Exception):
     """Base class of all errors raised on purpose by this package."""
@@ -29,6 +33,10 @@ class ModelError(SevError, TypeError):
     """A model that cannot be asked for scores."""
 
 
+class UnfittedModelError(ModelError, NotFittedError):
+    """A model that was not fitted yet."""
+
+
 class VerificationError(SevError, AssertionError):
     """An explanation that the model, asked again, does not confirm."""
 
@@ -47,3 +55,15 @@ class FallbackWarning(SevWarning):
 
 class ReferenceWarning(SevWarning):
     """The automatic reference is not the one that was asked for first."""
+
+
+class InterruptedExplanation(KeyboardInterrupt):
+    """Ctrl-C during a long call; what was done is kept in :attr:`explanations`."""
+
+    def __init__(self, n_done: int, n_rows: int, answers: Any) -> None:
+        super().__init__(
+            f"{n_done} of {n_rows} rows were explained before the interruption; the exception's `explanations` holds "
+            "them, the others are undecided"
+        )
+        self.answers = answers
+        self.explanations: Any = None

@@ -54,6 +54,26 @@ def _look_up(model: object, table: dict[str, str]) -> Any | None:
 
 
 # --- linear and additive models ---------------------------------------------------------------------------------------
+_READERS |= dict.fromkeys(
+    [
+        "sklearn.LogisticRegression",
+        "sklearn.LogisticRegressionCV",
+        "sklearn.RidgeClassifier",
+        "sklearn.RidgeClassifierCV",
+        "sklearn.LinearSVC",
+        "sklearn.Perceptron",
+        "sklearn.PassiveAggressiveClassifier",
+        "sklearn.LinearDiscriminantAnalysis",
+    ],
+    "sev.backends.linear._from_sklearn:read_linear",
+)
+register("sklearn.SGDClassifier", "sev.backends.linear._from_sklearn:read_sgd")
+register("sklearn.SVC", "sev.backends.linear._from_sklearn:read_svc")
+register("sklearn.GaussianNB", "sev.backends.linear._additive:read_gaussian_nb")
+register("sklearn.BernoulliNB", "sev.backends.linear._additive:read_bernoulli_nb")
+register("sklearn.CategoricalNB", "sev.backends.linear._additive:read_categorical_nb")
+register("sklearn.MultinomialNB", "sev.backends.linear._additive:read_multinomial_nb")
+register("interpret.ExplainableBoostingClassifier", "sev.backends.linear._additive:read_explainable_boosting")
 
 # --- tree ensembles ---------------------------------------------------------------------------------------------------
 _SKLEARN_TREES = "sev.backends.trees._from_sklearn"

@@ -1,1 +1,9 @@
 """What comes back: one explanation, many of them, and how each search ended."""
+
+from sev.explanations._answers import Answers
+from sev.explanations._explanation import Explanation
+from sev.explanations._explanations import Explanations
+from sev.explanations._source import Source
+from sev.explanations._status import Status
+
+__all__ = ["Answers", "Explanation", "Explanations", "Source", "Status"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sev.explanations._status import Status
+from sev.search._ragged import ragged_take
 from sev.typing import BoolArray, FloatArray, IntArray, Kind, MaskArray
 
 
@@ -25,12 +26,15 @@ class Limits:
         Seconds for one row.
     max_predictions : int or None
         Rows that a black box may be asked to score for one query.
+    first_only : bool
+        Only the first minimum set is wanted now; a solver that can list the others later leaves them out.
     """
 
     max_size: int | None = None
     max_sets: int = 100
     time_limit: float | None = None
     max_predictions: int | None = None
+    first_only: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +60,7 @@ class Problem:
         The band of margins in which the model itself must be asked. It covers the model's link and threshold; a
         solver widens it by the rounding of its own sums.
     queries : ndarray of shape (n_rows, n_columns)
-        Encoded queries. Empty (no columns) for a black box.
+        Encoded queries, contiguous and writable. Empty (no columns) for a black box.
     reference : ndarray of shape (n_columns,)
         The encoded reference.
     column_feature : ndarray of shape (n_columns,)
@@ -68,6 +72,8 @@ class Problem:
         ``sets`` a bool array (len(rows), n_features) of the S of each.
     is_across : callable
         Which scores are across the decision.
+    across_sign : {-1, 1}
+        Whether scores across the decision are smaller (-1) or larger (1).
     limits : Limits
         Where to stop early.
     """
@@ -82,6 +88,7 @@ class Problem:
     active: BoolArray
     evaluate: Callable[[IntArray, BoolArray], FloatArray]
     is_across: Callable[[FloatArray], BoolArray]
+    across_sign: int
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -117,9 +124,6 @@ class Solution:
         Whether these are all the sets of that size.
     reasons : dict of int to str
         For rows of status "error": what the model raised.
-    expand : callable or None
-        Solvers that can list sets cheaply keep only the first one of each row and say here how to get them all:
-        ``expand(rows)`` is a Solution of just these rows with every set listed. None: all are listed already.
     """
 
     status: np.ndarray[tuple[int], np.dtype[np.int8]]
@@ -128,7 +132,6 @@ class Solution:
     masks: MaskArray
     complete: BoolArray
     reasons: dict[int, str] = field(default_factory=dict)
-    expand: Callable[[IntArray], Solution] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -147,6 +150,40 @@ class Solution:
         first = self.masks[self.offsets[:-1][found]]
         sizes[found] = np.bitwise_count(first).sum(axis=1)
         return sizes
+
+    def take(self, rows: IntArray) -> Solution:
+        """The solution of some rows, in the given order; rows may repeat."""
+        offsets, items = ragged_take(self.offsets, rows)
+        old = rows.tolist() if self.reasons else []
+        return Solution(
+            status=self.status[rows],
+            lower_bound=self.lower_bound[rows],
+            offsets=offsets,
+            masks=self.masks[items],
+            complete=self.complete[rows],
+            reasons={new: self.reasons[row] for new, row in enumerate(old) if row in self.reasons},
+        )
+
+    @staticmethod
+    def merge(parts: Sequence[tuple[IntArray, Solution]]) -> Solution:
+        """Put solutions of disjoint rows together; each part says which rows it is about."""
+        places = np.concatenate([rows for rows, _ in parts]).astype(np.int64)
+        shifts = np.cumsum([0, *(len(rows) for rows, _ in parts)])
+        solutions = [solution for _, solution in parts]
+        counts = np.concatenate([np.diff(solution.offsets) for solution in solutions])
+        stacked = Solution(
+            status=np.concatenate([solution.status for solution in solutions]),
+            lower_bound=np.concatenate([solution.lower_bound for solution in solutions]),
+            offsets=np.concatenate([[0], np.cumsum(counts)]),
+            masks=np.concatenate([solution.masks for solution in solutions]),
+            complete=np.concatenate([solution.complete for solution in solutions]),
+            reasons={
+                int(shift) + row: reason
+                for shift, solution in zip(shifts[:-1].tolist(), solutions, strict=True)
+                for row, reason in solution.reasons.items()
+            },
+        )
+        return stacked.take(np.argsort(places, kind="stable"))
 
 
 class SolutionBuilder:

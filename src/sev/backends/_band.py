@@ -1,0 +1,68 @@
+"""The band of margins in which only the model itself can decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sev.typing import FloatArray
+
+#: No margin is larger than this; the largest float itself would overflow in the model's own link.
+_LARGEST = 1e100
+
+
+def decision_band(
+    scores: Callable[[FloatArray], FloatArray], threshold: float, tolerance: float
+) -> tuple[float, float]:
+    """Margins below ``low`` score clearly below the threshold, margins above ``high`` clearly at or above it.
+
+    Parameters
+    ----------
+    scores : callable
+        Maps margins to scores and never falls.
+    threshold : float
+        On the score.
+    tolerance : float
+        How far a score may be off by rounding.
+
+    Returns
+    -------
+    low, high : float
+        They may be infinite, where the map never gets that far.
+    """
+    slack = tolerance * max(1.0, abs(threshold))
+    low = _first_reaching(scores, threshold - slack)
+    high = _first_reaching(scores, np.nextafter(threshold + slack, np.inf))
+    return low, high
+
+
+def _first_reaching(scores: Callable[[FloatArray], FloatArray], level: float) -> float:
+    """Smallest margin whose score is at least the level, by halving the ordered list of all floats."""
+    lowest, highest = _as_rank(-_LARGEST), _as_rank(_LARGEST)
+    if _reaches(scores, lowest, level):
+        return -np.inf
+    if not _reaches(scores, highest, level):
+        return np.inf
+    while highest - lowest > 1:
+        middle = (lowest + highest) // 2
+        if _reaches(scores, middle, level):
+            highest = middle
+        else:
+            lowest = middle
+    return _from_rank(highest)
+
+
+def _reaches(scores: Callable[[FloatArray], FloatArray], rank: int, level: float) -> bool:
+    return bool(scores(np.array([_from_rank(rank)]))[0] >= level)
+
+
+def _as_rank(value: float) -> int:
+    """Position of a float among all floats."""
+    bits = int(np.float64(value).view(np.int64))
+    return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF)
+
+
+def _from_rank(rank: int) -> float:
+    bits = rank if rank >= 0 else (-rank) | -0x8000_0000_0000_0000
+    return float(np.int64(bits).view(np.float64))

@@ -1,0 +1,141 @@
+"""Encoded space: which feature each encoded column depends on, found by trying and proven on mixed rows.
+
+A pipeline encodes column-wise when every encoded column depends on one feature. Then a query and its reference are
+encoded once and mixed afterwards. Scalers, imputers and one-hot encoders do; principal components, products of
+columns and row norms do not, and are caught here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.backends._protocol import CannotReadError
+from sev.space import FeatureSpace, Mixer, TableForm
+from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
+
+_ROWS_PER_CALL = 20_000
+
+
+def as_float_matrix(rows: Any) -> FloatArray:
+    """Rows of numbers, from whatever a transformer gives, as a dense float64 array."""
+    if hasattr(rows, "toarray"):
+        rows = rows.toarray()
+    elif hasattr(rows, "to_numpy"):
+        rows = rows.to_numpy()
+    return np.asarray(rows, dtype=np.float64)
+
+
+class ColumnwiseEncoding:
+    """Rows in encoded space, with the feature of each encoded column.
+
+    Parameters
+    ----------
+    encode : callable
+        Rows as the model takes them, to a float matrix.
+    form, space : TableForm, FeatureSpace
+        What rows look like and which columns move together.
+    sample : DataFrame
+        Rows to try it on, telling ones.
+
+    Raises
+    ------
+    CannotReadError
+        When an encoded column depends on more than one feature.
+    """
+
+    def __init__(
+        self, encode: Callable[[NativeTable], FloatArray], form: TableForm, space: FeatureSpace, sample: pd.DataFrame
+    ) -> None:
+        self._encode = encode
+        self._form = form
+        self._space = space
+        self._lock = threading.Lock()
+        others = sample.iloc[np.roll(np.arange(len(sample)), 1)].reset_index(drop=True)
+        sample = sample.reset_index(drop=True)
+        encoded = self.encode(sample)
+        self._owner = np.full(encoded.shape[1], -1, dtype=np.int64)
+        rows = np.arange(len(sample), dtype=np.int64)
+        mixer = Mixer(form, space, sample, others, rows)
+        self._find_owners(mixer, rows, encoded)
+        self._check_mixtures(mixer, rows, encoded, self.encode(others))
+
+    @property
+    def column_feature(self) -> IntArray:
+        """Feature of each encoded column; columns that have never been seen to vary go with feature 0."""
+        return np.maximum(self._owner, 0)
+
+    def encode(self, frame: pd.DataFrame) -> FloatArray:
+        """Rows of the common form, in encoded space."""
+        return self._encode(self._form.to_native(frame))
+
+    def own_new_columns(
+        self,
+        queries: pd.DataFrame,
+        references: pd.DataFrame,
+        assigned: IntArray,
+        encoded: FloatArray,
+        others: FloatArray,
+    ) -> None:
+        """Find the feature of columns that vary here for the first time: a category that the sample did not hold.
+
+        Raises
+        ------
+        CannotReadError
+            When such a column turns out to depend on more than one feature.
+        """
+        unowned = np.flatnonzero(self._owner < 0)
+        if not unowned.size:
+            return
+        varies = _different(encoded[:, unowned], others[assigned][:, unowned])
+        fresh = np.flatnonzero(varies.any(axis=0))
+        if not fresh.size:
+            return
+        rows = np.unique(varies[:, fresh].argmax(axis=0)).astype(np.int64)
+        mixer = Mixer(self._form, self._space, queries, references, assigned)
+        with self._lock:
+            self._find_owners(mixer, rows, encoded[rows])
+
+    def _find_owners(self, mixer: Mixer, rows: IntArray, encoded: FloatArray) -> None:
+        """Change one feature at a time and see which encoded columns move."""
+        n_features = len(self._space)
+        per_call = max(1, _ROWS_PER_CALL // len(rows))
+        for first in range(0, n_features, per_call):
+            features = np.arange(first, min(first + per_call, n_features))
+            from_reference = np.zeros((len(features), len(rows), n_features), dtype=np.bool_)
+            from_reference[np.arange(len(features)), :, features] = True
+            hybrids = self._encode(
+                mixer.native(np.tile(rows, len(features)), from_reference.reshape(-1, n_features))
+            ).reshape(len(features), len(rows), -1)
+            for feature, changed in zip(features.tolist(), hybrids, strict=True):
+                self._own(np.flatnonzero(_different(changed, encoded).any(axis=0)), feature)
+
+    def _own(self, columns: IntArray, feature: int) -> None:
+        owners = self._owner[columns]
+        conflict = (owners >= 0) & (owners != feature)
+        if conflict.any():
+            column = int(columns[conflict][0])
+            first, second = self._space.names[self._owner[column]], self._space.names[feature]
+            raise CannotReadError(
+                f"encoded column {column} depends on more than one feature ({first!r} and {second!r})"
+            )
+        self._owner[columns] = feature
+
+    def _check_mixtures(self, mixer: Mixer, rows: IntArray, encoded: FloatArray, others: FloatArray) -> None:
+        """Mix several features at once, before and after encoding: both must agree."""
+        generator = np.random.default_rng(0)
+        from_reference = generator.random((len(rows), len(self._space))) < 0.5
+        expected = np.where(from_reference[:, self.column_feature], others, encoded)
+        wrong = _different(self._encode(mixer.native(rows, from_reference)), expected)
+        if wrong.any():
+            column = int(wrong.any(axis=0).argmax())
+            raise CannotReadError(f"encoded column {column} depends on more than one feature")
+
+
+def _different(one: FloatArray, other: FloatArray) -> BoolArray:
+    different: BoolArray = (one != other) & ~(np.isnan(one) & np.isnan(other))
+    return different

@@ -1,0 +1,132 @@
+"""From a fitted model to a backend that has proven itself on real rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.backends._band import decision_band
+from sev.backends._encoding import ColumnwiseEncoding
+from sev.backends._protocol import Backend, CannotReadError
+from sev.backends._registry import reader_for
+from sev.backends._scores import ModelScores
+from sev.backends._wrappers import Unwrapped, unwrap
+from sev.space import FeatureSpace, Mixer, TableForm
+from sev.typing import FloatArray, NativeTable
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A model in an exact form, on its own raw columns.
+
+    Parameters
+    ----------
+    backend : Backend
+        The final estimator's form.
+    unwrapped : Unwrapped
+        What stood around the final estimator.
+    encoding : ColumnwiseEncoding
+        Rows in the backend's space.
+    """
+
+    backend: Backend
+    unwrapped: Unwrapped
+    encoding: ColumnwiseEncoding
+    _bands: dict[float, tuple[float, float]] = field(default_factory=dict)
+
+    def scores(self, margins: FloatArray) -> FloatArray:
+        """The model's own score of the second class, for given margins."""
+        return self.unwrapped.link(self.backend.scores(margins))
+
+    def band(self, threshold: float) -> tuple[float, float]:
+        """Margins between which only the model decides; ``threshold`` is on the score of the second class."""
+        if threshold not in self._bands:
+            self._bands[threshold] = decision_band(self.scores, threshold, self.backend.score_tolerance)
+        return self._bands[threshold]
+
+
+def read_model(
+    model: Any, scores: ModelScores, form: TableForm, space: FeatureSpace, sample: pd.DataFrame
+) -> Reading | None:
+    """Read a model into an exact form and prove the reading; None when no reader knows such models.
+
+    Raises
+    ------
+    CannotReadError
+        When a reader should know the model but cannot be exact, and why.
+    """
+    if len(scores.classes) != 2:
+        return None
+    unwrapped = unwrap(model, scores.response)
+    reader = reader_for(unwrapped.estimator)
+    if reader is None:
+        return None
+    backend: Backend = reader(unwrapped.estimator, unwrapped.response)
+    if not isinstance(backend, Backend):
+        raise TypeError(
+            f"The reader of {type(unwrapped.estimator).__name__} gave {type(backend).__name__}, no Backend."
+        )
+
+    def encode(rows: NativeTable) -> FloatArray:
+        return backend.encode(unwrapped.transform(rows))
+
+    encoding = ColumnwiseEncoding(encode, form, space, sample)
+    reading = Reading(backend, unwrapped, encoding)
+    _prove(reading, _second_class(scores.ask), form, space, sample)
+    return reading
+
+
+def _prove(
+    reading: Reading,
+    ask: Callable[[NativeTable], FloatArray],
+    form: TableForm,
+    space: FeatureSpace,
+    sample: pd.DataFrame,
+) -> None:
+    """Compare the form's scores with the model's own: on real rows, on mixtures of them, and where the form says it
+    is hard.
+    """
+    generator = np.random.default_rng(1)
+    rows = np.arange(len(sample), dtype=np.int64)
+    other = sample.iloc[generator.permutation(len(sample))].reset_index(drop=True)
+    mixer = Mixer(form, space, sample.reset_index(drop=True), other, rows)
+    mixed = mixer.frame(rows, generator.random((len(rows), len(space))) < 0.5)
+    backend = reading.backend
+    for frame in (sample, mixed):
+        native = form.to_native(frame)
+        margins = backend.margins(reading.encoding.encode(frame))
+        _meet(reading.scores(margins), ask(native), backend.score_tolerance)
+    estimator_rows = reading.unwrapped.transform(form.to_native(sample))
+    hard_rows = backend.proof_rows(estimator_rows)
+    if hard_rows is not None:
+        estimator = _second_class(_asker(reading.unwrapped))
+        _meet(backend.scores(backend.margins(backend.encode(hard_rows))), estimator(hard_rows), backend.score_tolerance)
+
+
+def _meet(ours: FloatArray, theirs: FloatArray, tolerance: float) -> None:
+    gap = np.abs(ours - theirs) / np.maximum(1.0, np.abs(theirs))
+    if not (gap <= tolerance).all():
+        worst = float(np.nanmax(gap)) if np.isfinite(gap).any() else float("nan")
+        raise CannotReadError(f"the scores read from it differ from the model's own by up to {worst:.2g}")
+
+
+def _asker(unwrapped: Unwrapped) -> Callable[[NativeTable], Any]:
+    from sev.backends._registry import scorer_for
+
+    if unwrapped.response == "call":
+        factory = scorer_for(unwrapped.estimator)
+        return factory(unwrapped.estimator) if factory is not None else unwrapped.estimator
+    ask: Callable[[NativeTable], Any] = getattr(unwrapped.estimator, unwrapped.response)
+    return ask
+
+
+def _second_class(ask: Callable[[NativeTable], Any]) -> Callable[[NativeTable], FloatArray]:
+    def scores(rows: NativeTable) -> FloatArray:
+        outputs = np.asarray(ask(rows), dtype=np.float64)
+        return outputs[:, -1] if outputs.ndim == 2 else outputs
+
+    return scores

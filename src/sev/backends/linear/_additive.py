@@ -1,0 +1,102 @@
+"""Readers of models that are additive in their log-odds: naive Bayes, and explainable boosting without interactions.
+
+Each turns a column into its contribution to the log-odds, so that the margin is a plain sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from sev.backends._encoding import as_float_matrix
+from sev.backends._protocol import CannotReadError
+from sev.backends.linear._backend import LinearBackend, identity
+from sev.typing import FloatArray, Response
+
+
+def read_gaussian_nb(model: Any, response: Response) -> LinearBackend:
+    """GaussianNB: a difference of two squared distances for each column."""
+    _two_classes(model)
+    means, variances = model.theta_, model.var_
+    offsets = 0.5 * np.log(variances[0] / variances[1])
+
+    def contributions(rows: Any) -> FloatArray:
+        values = as_float_matrix(rows)
+        distances = [(values - means[k]) ** 2 / variances[k] for k in (0, 1)]
+        return offsets + 0.5 * (distances[0] - distances[1])
+
+    prior = np.log(model.class_prior_)
+    return _additive(contributions, means.shape[1], prior[1] - prior[0], response)
+
+
+def read_bernoulli_nb(model: Any, response: Response) -> LinearBackend:
+    """BernoulliNB: one of two contributions for each column."""
+    _two_classes(model)
+    present = model.feature_log_prob_
+    absent = np.log1p(-np.exp(present))
+    if_one, if_zero = present[1] - present[0], absent[1] - absent[0]
+
+    def contributions(rows: Any) -> FloatArray:
+        values = as_float_matrix(rows)
+        if model.binarize is not None:
+            values = (values > model.binarize).astype(np.float64)
+        return values * if_one + (1.0 - values) * if_zero
+
+    return _additive(contributions, len(if_one), float(np.diff(model.class_log_prior_)[0]), response)
+
+
+def read_categorical_nb(model: Any, response: Response) -> LinearBackend:
+    """CategoricalNB: a contribution for each category."""
+    _two_classes(model)
+    tables = [table[1] - table[0] for table in model.feature_log_prob_]
+
+    def contributions(rows: Any) -> FloatArray:
+        codes = as_float_matrix(rows).astype(np.int64)
+        for column, table in enumerate(tables):
+            if codes[:, column].min(initial=0) < 0 or codes[:, column].max(initial=0) >= len(table):
+                raise ValueError(f"column {column} holds a category that CategoricalNB has not seen")
+        return np.column_stack([table[codes[:, column]] for column, table in enumerate(tables)])
+
+    return _additive(contributions, len(tables), float(np.diff(model.class_log_prior_)[0]), response)
+
+
+def read_multinomial_nb(model: Any, response: Response) -> LinearBackend:
+    """MultinomialNB: linear in the counts."""
+    _two_classes(model)
+    table = model.feature_log_prob_
+    return LinearBackend(
+        weights=table[1] - table[0],
+        intercept=float(np.diff(model.class_log_prior_)[0]),
+        link=expit,
+        score_tolerance=1e-9,
+    )
+
+
+def read_explainable_boosting(model: Any, response: Response) -> LinearBackend:
+    """Interpret's ExplainableBoostingClassifier: its own term scores; pairs of features are found out by the
+    encoding.
+    """
+    _two_classes(model)
+    pairs = [term for term in model.term_features_ if len(term) > 1]
+    if pairs:
+        raise CannotReadError(f"it holds {len(pairs)} interactions; interactions=0 makes it additive")
+    intercept = float(np.ravel(model.intercept_)[0])
+    return _additive(lambda rows: np.asarray(model.eval_terms(rows)), len(model.term_features_), intercept, response)
+
+
+def _additive(contributions: Any, n_columns: int, intercept: float, response: Response) -> LinearBackend:
+    return LinearBackend(
+        weights=np.ones(n_columns),
+        intercept=float(intercept),
+        link=expit if response == "predict_proba" else identity,
+        to_columns=contributions,
+        family="additive",
+        score_tolerance=1e-9,
+    )
+
+
+def _two_classes(model: Any) -> None:
+    if len(model.classes_) != 2:
+        raise CannotReadError(f"it tells {len(model.classes_)} classes apart, not two")

@@ -1,0 +1,346 @@
+"""The class that users meet first."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.backends._protocol import CannotReadError
+from sev.backends._reading import Reading, read_model
+from sev.backends._sampling import telling_rows
+from sev.backends._scores import ModelScores, Scorer, check_probabilities, model_scores
+from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation, PositiveReferenceError
+from sev.explainers._batches import answer_all
+from sev.explainers._source import ExplainerSource
+from sev.explainers._task import Settings, Task
+from sev.explanations import Answers, Explanation, Explanations
+from sev.references import Background, FittedReference, Reference, as_reference
+from sev.search import Limits
+from sev.space import FeatureSpace, TableForm
+from sev.typing import BoolArray, FloatArray, Kind, NativeTable
+
+#: Vertices that a black box is asked about for one row before the search ends with what it knows.
+DEFAULT_MAX_PREDICTIONS = 1_000_000
+
+
+class Explainer:
+    """Finds the smallest sets of reasons for the decisions of a fitted classifier.
+
+    Parameters
+    ----------
+    model : object
+        Fitted classifier, Pipeline on raw rows, booster, torch module, or a callable from rows to scores.
+    X_train : DataFrame, polars or pyarrow table, or array of shape (n_rows, n_columns)
+        Background rows, in the form that the model takes.
+    y_train : array-like of shape (n_rows,), default=None
+        Their labels. Without labels the model's own predictions say which rows are of the other class.
+    target : object, default=None
+        The class being explained; None is ``classes_[1]``, "predicted" is each row's own predicted class.
+    reference : {"auto", "mean", "median"}, row or object of :mod:`sev.references`, default="auto"
+        What features are changed to. "mean" is the mean of numbers and the most common value of everything else
+        over the background rows of the other class; "auto" falls back to the median, then to a real row, if the
+        model calls the mean positive.
+    groups : mapping of str to list of columns, default=None
+        Columns that move as one. One-hot blocks are found by themselves.
+    restricted : iterable of str, default=()
+        Features that no explanation may use.
+    threshold : float, default=None
+        On the score of the target; a row is positive when its score is at least this. None is 0.5 of
+        ``predict_proba``, else 0 of ``decision_function``, or the model's own where it has one.
+    allow_positive_reference : bool, default=False
+        Go on with a reference that is itself positive.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import sev
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0], [4.0, 1.0]]
+    >>> model = LogisticRegression().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> sev.Explainer(model, X, [0, 0, 0, 1, 1, 1]).explain_one([5.0, 0.0]).features
+    ('x0',)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X_train: NativeTable,
+        y_train: Any = None,
+        *,
+        target: Any = None,
+        reference: str | Reference | Any = "auto",
+        groups: Mapping[str, Sequence[Any]] | None = None,
+        restricted: Iterable[str] = (),
+        threshold: float | None = None,
+        allow_positive_reference: bool = False,
+    ) -> None:
+        self.model = model
+        self._form = TableForm.of(X_train)
+        background = self._form.to_frame(X_train, what="X_train")
+        self._space = FeatureSpace.of(background, groups)
+        self._restricted = self._space.select(restricted)
+        sample = background.iloc[telling_rows(background)]
+        scores = model_scores(model, self._form.to_native(sample.iloc[:8]))
+        classes = scores.classes if _is(target, "predicted") else (scores.for_target(target, threshold).target,)
+        if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
+            raise InputError('target="predicted" with more than two classes takes no threshold.')
+        labels = _checked_labels(y_train, len(background), scores.classes)
+        self.classes_ = scores.classes
+        self.backend_reason = ""
+        reading = self._read(scores, sample)
+        self._tasks: list[Task] = []
+        for one in classes:
+            scorer = scores.for_target(one, _threshold_for(one, scores, threshold, len(classes)))
+            self._add_task(scorer, reading, background, labels, reference, threshold, allow_positive_reference)
+
+    # -- what users ask ------------------------------------------------------------------------------------------------
+
+    def explain(
+        self,
+        X: NativeTable,
+        *,
+        kind: Kind = "minus",
+        restricted: Iterable[str] | None = None,
+        max_size: int | None = None,
+        max_sets: int = 100,
+        time_limit: float | None = None,
+        max_predictions: int | None = DEFAULT_MAX_PREDICTIONS,
+        n_jobs: int = 1,
+        progress: bool = False,
+    ) -> Explanations:
+        """Explain every row that is predicted as the target.
+
+        Parameters
+        ----------
+        X : table or array of shape (n_rows, n_columns)
+            Rows to explain; named columns may come in any order.
+        kind : {"minus", "plus"}, default="minus"
+            "minus": the fewest features of the row which, set to the reference's values, undo the decision. "plus": the
+            fewest features of the reference which, set to the row's values, bring it about.
+        restricted : iterable of str, default=None
+            Features that no explanation may use; None takes those of the explainer.
+        max_size : int, default=None
+            Look no further than this size.
+        max_sets : int, default=100
+            How many minimum sets to list for a row.
+        time_limit : float, default=None
+            Seconds for one row; the answer is then a proven lower bound and the best set found.
+        max_predictions : int, default=1_000_000
+            Rows that a black box may be asked to score for one row; None is no limit. Exact backends do not need it.
+        n_jobs : int, default=1
+            Rows are shared out over this many workers of the active joblib backend (threads unless chosen otherwise).
+        progress : bool, default=False
+            Show a progress bar.
+
+        Returns
+        -------
+        Explanations
+            One for each row, in order.
+        """
+        queries = self._form.to_frame(X)
+        settings = self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions)
+        source = ExplainerSource(self._form, self._tasks, settings)
+        try:
+            answers = answer_all(self._tasks, queries, settings, n_jobs=n_jobs, progress=progress)
+        except InterruptedExplanation as stop:
+            stop.explanations = self._explanations(queries, stop.answers, settings, source)
+            raise
+        return self._explanations(queries, answers, settings, source)
+
+    def explain_one(self, row: Any, **options: Any) -> Explanation:
+        """Explain a single row.
+
+        Parameters
+        ----------
+        row : Series, mapping, 1-D array, sequence, or table of one row
+            The row.
+        **options
+            As for :meth:`explain`.
+        """
+        return self.explain(self._form.one_row(row), **options)[0]
+
+    # -- what it is made of --------------------------------------------------------------------------------------------
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features, in column order."""
+        return self._space.names
+
+    @property
+    def restricted(self) -> tuple[str, ...]:
+        """Features that no explanation may use."""
+        return tuple(np.array(self._space.names, dtype=object)[self._restricted])
+
+    @property
+    def target(self) -> Any:
+        """The class being explained, or "predicted"."""
+        return self._tasks[0].scorer.target if len(self._tasks) == 1 else "predicted"
+
+    @property
+    def threshold(self) -> float:
+        """Scores of at least this are predicted as the target."""
+        return self._tasks[0].scorer.threshold
+
+    @property
+    def reference(self) -> pd.DataFrame:
+        """The reference rows, one for each class being explained or each group of queries."""
+        return pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
+
+    @property
+    def backend(self) -> str:
+        """How the model is read: "linear", "additive", "trees", "networks" or "black box"."""
+        reading = self._tasks[0].reading
+        return "black box" if reading is None else reading.backend.family
+
+    def __repr__(self) -> str:
+        return (
+            f"<sev.Explainer of {type(self.model).__name__}: {self.backend} backend, {len(self._space)} features, "
+            f"target {self.target!r}, reference {self._tasks[0].reference.name}>"
+        )
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _source(self) -> ExplainerSource:
+        return ExplainerSource(self._form, self._tasks, self._settings("minus", None, None, 100, None, None))
+
+    def _read(self, scores: ModelScores, sample: pd.DataFrame) -> Reading | None:
+        try:
+            return read_model(self.model, scores, self._form, self._space, sample)
+        except CannotReadError as error:
+            self.backend_reason = str(error)
+        except Exception as error:  # a reader met something that it does not know: slower, never wrong
+            self.backend_reason = f"{type(error).__name__}: {error}"
+        warnings.warn(
+            f"{type(self.model).__name__} is explained as a black box, exact but slower: {self.backend_reason}.",
+            FallbackWarning,
+            stacklevel=3,
+        )
+        return None
+
+    def _add_task(
+        self,
+        scorer: Scorer,
+        reading: Reading | None,
+        background: pd.DataFrame,
+        labels: np.ndarray | None,
+        reference: Any,
+        threshold: float | None,
+        allow_positive: bool,
+    ) -> None:
+        def is_positive(rows: pd.DataFrame) -> BoolArray:
+            return scorer.is_positive(scorer.scores(self._form.to_native(rows)))
+
+        if labels is None:
+            scores = scorer.scores(self._form.to_native(background))
+            check_probabilities(scorer, scores, threshold)
+            negatives = ~scorer.is_positive(scores)
+        else:
+            check_probabilities(scorer, scorer.scores(self._form.to_native(background.iloc[:1000])), threshold)
+            negatives = labels != scorer.target
+        if not negatives.any():
+            how = "is predicted as" if labels is None else "has the label of"
+            raise InputError(
+                f"Every background row {how} the class being explained, {scorer.target!r}: "
+                "a reference needs rows of the other class."
+            )
+        fitted = as_reference(reference).fit(Background(background, negatives, self._form, self._space, is_positive))
+        self._tasks.append(
+            Task(
+                number=len(self._tasks),
+                scorer=scorer,
+                reference=fitted,
+                reference_scores=_reference_scores(fitted, scorer, self._form, allow_positive),
+                reading=reading,
+                form=self._form,
+                space=self._space,
+                first_reference=sum(len(task.reference.rows) for task in self._tasks),
+            )
+        )
+
+    def _settings(
+        self,
+        kind: Kind,
+        restricted: Iterable[str] | None,
+        max_size: int | None,
+        max_sets: int,
+        time_limit: float | None,
+        max_predictions: int | None,
+    ) -> Settings:
+        if kind not in ("minus", "plus"):
+            raise InputError(f'kind={kind!r} is not known: use "minus" or "plus".')
+        for name, value in {"max_size": max_size, "max_sets": max_sets, "max_predictions": max_predictions}.items():
+            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
+                raise InputError(f"{name}={value!r} must be a whole number of at least 1.")
+        if time_limit is not None and not time_limit > 0:
+            raise InputError(f"time_limit={time_limit!r} must be a positive number of seconds.")
+        chosen = self._restricted if restricted is None else self._space.select(restricted)
+        limits = Limits(max_size=max_size, max_sets=max_sets, time_limit=time_limit, max_predictions=max_predictions)
+        return Settings(kind=kind, allowed=~chosen, limits=limits)
+
+    def _explanations(
+        self, queries: pd.DataFrame, answers: Answers, settings: Settings, source: ExplainerSource
+    ) -> Explanations:
+        return Explanations(
+            answers=answers,
+            queries=queries,
+            references=self.reference,
+            features={feature.name: feature.columns for feature in self._space.features},
+            kind=settings.kind,
+            targets=tuple(task.scorer.target for task in self._tasks),
+            thresholds=tuple(task.scorer.threshold for task in self._tasks),
+            restricted=tuple(np.array(self._space.names, dtype=object)[~settings.allowed]),
+            source=source,
+        )
+
+
+def _checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
+    if labels is None:
+        return None
+    array = np.asarray(labels)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or len(array) != n_rows:
+        raise InputError(f"y_train has shape {array.shape}, X_train has {n_rows} rows: one label a row is needed.")
+    known = pd.Index(classes)
+    strange = [value for value in pd.unique(pd.Series(array)) if value not in known]
+    if strange:
+        raise InputError(
+            f"y_train holds labels that are no classes of the model: {strange[:5]}. Its classes are {list(classes)}: "
+            "pass the labels that the model was trained on."
+        )
+    return array
+
+
+def _reference_scores(fitted: FittedReference, scorer: Scorer, form: TableForm, allow_positive: bool) -> FloatArray:
+    try:
+        scores = scorer.scores(form.to_native(fitted.rows))
+    except Exception as error:
+        raise InputError(
+            f"The model fails on the reference ({fitted.name}): {type(error).__name__}: {error}. Pass reference= a row "
+            "that the model takes."
+        ) from error
+    if not np.isfinite(scores).all():
+        raise InputError(f"The model's score of the reference ({fitted.name}) is {scores[~np.isfinite(scores)][0]}.")
+    positive = scorer.is_positive(scores)
+    if positive.any() and not allow_positive:
+        raise PositiveReferenceError(
+            f"The reference ({fitted.name}) is itself predicted {scorer.target!r}: its score is "
+            f"{scores[positive][0]:.4g}, the threshold {scorer.threshold:.4g}. Choose another reference "
+            '(reference="auto" finds one), or pass allow_positive_reference=True.'
+        )
+    return scores
+
+
+def _threshold_for(target: Any, scores: ModelScores, threshold: float | None, n_targets: int) -> float | None:
+    """The threshold for one class when every class is explained: two classes share one cut."""
+    if threshold is None or n_targets == 1 or target == scores.classes[1]:
+        return threshold
+    return -threshold if scores.response == "decision_function" else 1.0 - threshold
+
+
+def _is(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word

@@ -1,0 +1,315 @@
+"""Many explanations, column by column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+import pandas as pd
+
+from sev.exceptions import InputError
+from sev.explanations._answers import Answers
+from sev.explanations._document import from_document, to_document
+from sev.explanations._explanation import Explanation
+from sev.explanations._json import dump
+from sev.explanations._source import Source
+from sev.explanations._status import Status
+from sev.explanations._verification import changed_row, verify_all
+from sev.search._masks import unpack
+from sev.typing import FloatArray, IntArray, Kind
+
+_ROWS_TO_VERIFY_AT_ONCE = 2000
+
+
+class Explanations:
+    """Explanations of many rows, in the order of the rows.
+
+    Indexing gives one :class:`Explanation`, slicing fewer ``Explanations``. Nothing is computed twice and no Python
+    object is made for a row until it is asked for.
+    """
+
+    def __init__(
+        self,
+        *,
+        answers: Answers,
+        queries: pd.DataFrame,
+        references: pd.DataFrame,
+        features: Mapping[str, tuple[Any, ...]],
+        kind: Kind,
+        targets: tuple[Any, ...],
+        thresholds: tuple[float, ...],
+        restricted: tuple[str, ...],
+        source: Source | None = None,
+    ) -> None:
+        self._answers = answers
+        self._queries = queries
+        self._references = references
+        self._features = dict(features)
+        self._targets = targets
+        self._thresholds = thresholds
+        self._source = source
+        self.kind: Kind = kind
+        self.restricted = restricted
+
+    # -- arrays --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """Sparse explanation value of each row; NaN where no set was found."""
+        return _read_only(self._answers.sizes())
+
+    @cached_property
+    def statuses(self) -> np.ndarray[Any, np.dtype[np.str_]]:
+        """Status of each row, as strings."""
+        return _read_only(np.array([str(status) for status in Status])[self._answers.status])
+
+    @cached_property
+    def lower_bounds(self) -> IntArray:
+        """No smaller set works: proven, for each row."""
+        return _read_only(self._answers.lower_bound)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The model's own score of each row."""
+        return _read_only(self._answers.score)
+
+    @cached_property
+    def result_scores(self) -> FloatArray:
+        """The model's own score after the change of the first set; NaN where there is none."""
+        return _read_only(self._answers.result_score)
+
+    @property
+    def index(self) -> pd.Index:
+        """Labels of the rows, as in the table that was explained."""
+        return self._queries.index
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """All features, used or not."""
+        return tuple(self._features)
+
+    # -- one by one ----------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    @overload
+    def __getitem__(self, key: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, key: slice) -> Explanations: ...
+    def __getitem__(self, key: int | slice) -> Explanation | Explanations:
+        if isinstance(key, slice):
+            return self._take(np.arange(len(self), dtype=np.int64)[key])
+        row = range(len(self))[int(key)]
+        return self._explanation(row)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        self._list_sets()
+        return (self._explanation(row) for row in range(len(self)))
+
+    def __repr__(self) -> str:
+        counts = pd.Series(self.statuses).value_counts()
+        found = ", ".join(f"{count} {status}" for status, count in counts.items())
+        return f"<Explanations SEV{'-' if self.kind == 'minus' else '+'} of {len(self)} rows: {found}>"
+
+    # -- tables --------------------------------------------------------------------------------------------------------
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line a row, indexed like the rows: status, size, lower_bound, features, n_sets, score, result_score."""
+        self._list_sets()
+        answers = self._answers
+        return pd.DataFrame(
+            {
+                "status": self.statuses,
+                "size": self.sizes,
+                "lower_bound": answers.lower_bound,
+                "features": self._first_sets(),
+                "n_sets": np.diff(answers.offsets),
+                "score": answers.score,
+                "result_score": answers.result_score,
+            },
+            index=self.index,
+        )
+
+    def mean_size(self, unexplainable: Literal["drop", "all_features"] = "drop") -> float:
+        """Mean sparse explanation value over the rows that have one.
+
+        Parameters
+        ----------
+        unexplainable : {"drop", "all_features"}
+            Leave unexplainable rows out, or count each as the number of features, as the paper does for restricted
+            explanations. Rows that are not of the target, undecided ones and errors are always left out.
+        """
+        if unexplainable not in ("drop", "all_features"):
+            raise InputError(f'unexplainable={unexplainable!r}: use "drop" or "all_features".')
+        sizes = self._answers.sizes()
+        if unexplainable == "all_features":
+            sizes[self._answers.status == Status.UNEXPLAINABLE.code] = len(self._features)
+        known = sizes[~np.isnan(sizes)]
+        return float(known.mean()) if known.size else float("nan")
+
+    def summary(self) -> pd.Series:
+        """What happened to all rows, in a dozen numbers."""
+        sizes = self.sizes[~np.isnan(self.sizes)]
+        explained = self._answers.status != Status.NOT_TARGET.code
+        counts = {str(status): int((self._answers.status == status.code).sum()) for status in Status}
+        return pd.Series(
+            {
+                "rows": len(self),
+                "target": int(explained.sum()),
+                **counts,
+                "mean_size": self.mean_size(),
+                "share_of_one": float((sizes == 1).mean()) if sizes.size else np.nan,
+                "max_size": float(sizes.max()) if sizes.size else np.nan,
+            },
+            dtype=object,
+            name=f"SEV{'-' if self.kind == 'minus' else '+'}",
+        )
+
+    def feature_shares(self, sets: Literal["first", "any"] = "first") -> pd.Series:
+        """Share of explained rows whose explanation uses each feature, most used first.
+
+        Parameters
+        ----------
+        sets : {"first", "any"}
+            Look at the first minimum set of a row, or at all of them.
+        """
+        if sets not in ("first", "any"):
+            raise InputError(f'sets={sets!r}: use "first" or "any".')
+        if sets == "any":
+            self._list_sets()
+        answers = self._answers
+        found = np.flatnonzero(answers.has_set)
+        used = np.zeros(len(self._features))
+        if found.size:
+            starts = answers.offsets[found]
+            masks = answers.masks[starts] if sets == "first" else np.bitwise_or.reduceat(answers.masks, starts, axis=0)
+            used = unpack(masks, len(self._features)).mean(axis=0)
+        shares = pd.Series(used, index=pd.Index(self.feature_names, name="feature"), name="share")
+        return shares.sort_values(ascending=False, kind="stable")
+
+    # -- checks and files ----------------------------------------------------------------------------------------------
+
+    def verify(self, explainer: Any = None) -> None:
+        """Ask the model again about every set of every row; see :meth:`Explanation.verify`."""
+        for first in range(0, len(self), _ROWS_TO_VERIFY_AT_ONCE):
+            some = [one for one in self[first : first + _ROWS_TO_VERIFY_AT_ONCE] if one.status is not Status.ERROR]
+            verify_all(some, explainer)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything but the model as JSON (schema ``sev.explanations``, version 1).
+
+        Parameters
+        ----------
+        path : path-like, default=None
+            File to write; the text is returned either way.
+        """
+        self._list_sets()
+        text = dump(to_document(self))
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Explanations:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            A file, or the text itself if it starts with ``{``.
+        """
+        text = path if isinstance(path, str) and path.lstrip().startswith("{") else Path(path).read_text("utf-8")
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"This is not a JSON file of explanations: {error}.") from error
+        return cls(**from_document(document))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # the model stays behind, so everything that needs it is done first
+        self._list_sets()
+        return {**self.__dict__, "_source": None}
+
+    def _repr_html_(self) -> str:
+        shown = self[:20]
+        more = f"<p>... and {len(self) - 20} more rows</p>" if len(self) > 20 else ""
+        return f"{shown.to_frame().to_html(escape=True)}{more}"
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _list_sets(self) -> None:
+        if self._source is not None and not self._answers.listed.all():
+            self._answers = self._source.list_sets(self._queries, self._answers)
+
+    def _take(self, rows: IntArray) -> Explanations:
+        return Explanations(
+            answers=self._answers.take(rows),
+            queries=self._queries.iloc[rows],
+            references=self._references,
+            features=self._features,
+            kind=self.kind,
+            targets=self._targets,
+            thresholds=self._thresholds,
+            restricted=self.restricted,
+            source=self._source,
+        )
+
+    def _names(self, masks: Any) -> list[tuple[str, ...]]:
+        names = np.array(self.feature_names, dtype=object)
+        return [tuple(names[chosen]) for chosen in unpack(masks, len(names))]
+
+    def _first_sets(self) -> list[tuple[str, ...]]:
+        first: list[tuple[str, ...]] = [()] * len(self)
+        found = np.flatnonzero(self._answers.has_set)
+        for row, names in zip(
+            found.tolist(), self._names(self._answers.masks[self._answers.offsets[found]]), strict=True
+        ):
+            first[row] = names
+        return first
+
+    def _explanation(self, row: int) -> Explanation:
+        if not self._answers.listed[row]:
+            return self._take(np.array([row], dtype=np.int64))._listed()._explanation(0)
+        answers = self._answers
+        sets = tuple(self._names(answers.sets_of(row)))
+        query = self._queries.iloc[row]
+        reference = self._references.iloc[answers.reference[row]].rename("reference")
+        result = None
+        if sets:
+            columns = [column for name in sets[0] for column in self._features[name]]
+            result = changed_row(self.kind, query, reference, columns).rename("result").infer_objects()
+        return Explanation(
+            kind=self.kind,
+            status=Status.from_code(int(answers.status[row])),
+            size=len(sets[0]) if sets else None,
+            lower_bound=int(answers.lower_bound[row]),
+            features=sets[0] if sets else (),
+            sets=sets,
+            sets_complete=bool(answers.complete[row]),
+            query=query,
+            reference=reference,
+            result=result,
+            score=float(answers.score[row]),
+            result_score=float(answers.result_score[row]) if sets else None,
+            threshold=self._thresholds[answers.target[row]],
+            target=self._targets[answers.target[row]],
+            restricted=self.restricted,
+            columns=self._features,
+            reason=answers.reasons.get(row, ""),
+            _source=self._source,
+        )
+
+    def _listed(self) -> Explanations:
+        self._list_sets()
+        return self
+
+
+def _read_only(array: Any) -> Any:
+    view = array.view()
+    view.setflags(write=False)
+    return view

@@ -1,0 +1,80 @@
+"""A typical row of the other class: means or medians of quantities, the most common value of everything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from sev.references._protocol import Background, FittedReference
+from sev.space import Feature, is_quantity
+
+
+@dataclass(frozen=True)
+class Typical:
+    """A typical row of those that are not of the class being explained.
+
+    Columns of numbers take their mean or median over these rows; text, booleans and columns with at most two
+    different values take the most common one. Columns of a one-hot block take their most common joint value, so
+    that exactly one stays 1.
+
+    Parameters
+    ----------
+    centre : {"mean", "median"}
+        What stands for a column of numbers.
+    """
+
+    centre: Literal["mean", "median"] = "mean"
+
+    def fit(self, background: Background) -> FittedReference:
+        """Compute the row."""
+        rows = background.rows.loc[background.negatives]
+        values: dict[Any, Any] = {}
+        for feature in background.space.features:
+            if len(feature.columns) > 1 and all(_has_two_values(background.rows[c]) for c in feature.columns):
+                values.update(_joint_mode(rows, feature))
+            else:
+                values.update({c: self._typical_value(rows[c], background.rows[c]) for c in feature.columns})
+        frame = pd.DataFrame({c: _column_of(values[c], background.form.dtypes[c]) for c in background.form.columns})
+        return FittedReference(frame, self.centre)
+
+    def _typical_value(self, values: pd.Series, everywhere: pd.Series) -> Any:
+        if not is_quantity(values.dtype) or _has_two_values(everywhere):
+            return _mode(values)
+        if values.isna().all():
+            return np.nan
+        return values.mean() if self.centre == "mean" else values.median()
+
+
+def _has_two_values(values: pd.Series) -> bool:
+    return values.nunique(dropna=True) <= 2
+
+
+def _mode(values: pd.Series) -> Any:
+    """Most common value, missing counted as one; of equally common ones the smallest, so that row order never
+    matters.
+    """
+    counts = values.value_counts(dropna=False)
+    best = counts.index[counts.to_numpy() == counts.to_numpy().max()]
+    return min(best, key=lambda value: (pd.isna(value), str(type(value)), value)) if len(best) > 1 else best[0]
+
+
+def _joint_mode(rows: pd.DataFrame, feature: Feature) -> dict[Any, Any]:
+    counts = rows[list(feature.columns)].value_counts(dropna=False)
+    best = counts.index[counts.to_numpy() == counts.to_numpy().max()]
+    return dict(zip(feature.columns, max(best), strict=True))
+
+
+def _column_of(value: Any, dtype: Any) -> pd.Series:
+    """One value as a column: of the background's dtype if that keeps it, else of the value's own (a mean of
+    integers).
+    """
+    own = pd.Series([value])
+    try:
+        cast = own.astype(dtype)
+    except (TypeError, ValueError):
+        return own
+    same = cast.isna().iloc[0] if pd.isna(value) else (cast == own).iloc[0]
+    return cast if bool(same) else own

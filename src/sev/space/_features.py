@@ -1,0 +1,145 @@
+"""What one feature is: a raw column, or several columns that move as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.exceptions import InputError, UnknownFeatureError
+from sev.space._onehot import find_one_hot_blocks
+from sev.typing import BoolArray, IntArray
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What a person would call one feature.
+
+    Parameters
+    ----------
+    name : str
+        Its name in explanations.
+    columns : tuple
+        The columns of the table that belong to it.
+    """
+
+    name: str
+    columns: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSpace:
+    """The features of a table: every column belongs to exactly one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sev.space import FeatureSpace
+    >>> rows = pd.DataFrame({"age": [30, 40], "home_own": [1, 0], "home_rent": [0, 1]})
+    >>> FeatureSpace.of(rows).names
+    ('age', 'home')
+    """
+
+    features: tuple[Feature, ...]
+    columns: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, groups: Mapping[str, Sequence[Any]] | None = None) -> FeatureSpace:
+        """Read the features of background rows.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Background rows.
+        groups : mapping of str to sequence of columns, default=None
+            Columns that move as one. Columns of arrays may be given by position. One-hot blocks among the columns
+            that are in no group are found by themselves.
+        """
+        columns = tuple(frame.columns)
+        owner = _owners_of_groups(columns, groups or {})
+        free = [column for column in columns if column not in owner]
+        for name, block in find_one_hot_blocks(frame[free]).items():
+            # a block never takes the name of another column or group
+            taken = name in owner.values() or name in columns
+            owner.update(dict.fromkeys(block, f"{name} (one-hot)" if taken else name))
+        members: dict[str, list[Any]] = {}
+        for column in columns:
+            members.setdefault(owner.get(column, str(column)), []).append(column)
+        return cls(tuple(Feature(name, tuple(group)) for name, group in members.items()), columns)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Feature names, in the order of their first columns."""
+        return tuple(feature.name for feature in self.features)
+
+    @cached_property
+    def column_feature(self) -> IntArray:
+        """For each column, the number of its feature."""
+        number = {column: index for index, feature in enumerate(self.features) for column in feature.columns}
+        return np.array([number[column] for column in self.columns], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def select(self, names: Iterable[str], *, what: str = "restricted") -> BoolArray:
+        """Mark the features with these names; a column's name stands for its feature.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Feature or column names.
+        what : str
+            The parameter that they were given for, for the message.
+        """
+        if isinstance(names, str):
+            raise InputError(f"{what} must be a list of names, got the string {names!r}: write [{names!r}].")
+        number = {feature.name: index for index, feature in enumerate(self.features)}
+        by_column = dict(zip(self.columns, self.column_feature.tolist(), strict=True))
+        chosen = np.zeros(len(self), dtype=np.bool_)
+        for name in names:
+            index = number.get(name, by_column.get(name))
+            if index is None:
+                raise UnknownFeatureError(
+                    f"{what} names {name!r}, which is not a feature{_suggestion(name, self.names)} "
+                    f"The features are {list(self.names[:20])}{' ...' if len(self) > 20 else ''}."
+                )
+            chosen[index] = True
+        return chosen
+
+
+def _owners_of_groups(columns: tuple[Any, ...], groups: Mapping[str, Sequence[Any]]) -> dict[Any, str]:
+    owner: dict[Any, str] = {}
+    for name, members in groups.items():
+        if isinstance(members, str) or not isinstance(members, Iterable):
+            raise InputError(f"groups[{name!r}] must be a list of columns, got {members!r}: write [{members!r}].")
+        for member in members:
+            column = _column_at(columns, member)
+            if column is None:
+                raise UnknownFeatureError(
+                    f"groups[{name!r}] names the column {member!r}, which the data do not have"
+                    f"{_suggestion(member, columns)}"
+                )
+            if column in owner:
+                raise InputError(f"Column {column!r} is in two groups: {owner[column]!r} and {name!r}.")
+            owner[column] = str(name)
+        if str(name) in {str(column) for column in columns if owner.get(column) != str(name)}:
+            raise InputError(f"groups[{name!r}] has the name of a column outside it: choose another name.")
+    return owner
+
+
+def _column_at(columns: tuple[Any, ...], member: Any) -> Any | None:
+    if member in columns:
+        return member
+    if isinstance(member, (int, np.integer)) and 0 <= member < len(columns):
+        return columns[member]
+    return None
+
+
+def _suggestion(name: Any, known: Sequence[Any]) -> str:
+    close = get_close_matches(str(name), [str(one) for one in known], n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."
