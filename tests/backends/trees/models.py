@@ -181,9 +181,7 @@ def hist_gradient_boosting_codes():
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rows, labels = with_codes(11)
-    model = HistGradientBoostingClassifier(
-        max_iter=40, min_samples_leaf=5, categorical_features=[1, 4], random_state=0
-    )
+    model = HistGradientBoostingClassifier(max_iter=40, min_samples_leaf=5, categorical_features=[1, 4], random_state=0)
     return Fitted(model.fit(rows, labels), rows)
 
 

@@ -59,10 +59,7 @@ def make_problem(model, backend, queries, reference, *, kind="minus", response="
     if kind == "plus" and score(reference)[0] >= threshold:
         return None
     keep = np.flatnonzero(positive)
-    if kind == "minus":
-        direction = -1
-    else:
-        direction = 1
+    direction = -1 if kind == "minus" else 1
     queries = take(queries, keep)
     encoded = encoded[keep]
     same = (encoded == encoded_reference) | (np.isnan(encoded) & np.isnan(encoded_reference))
@@ -91,7 +88,7 @@ def make_problem(model, backend, queries, reference, *, kind="minus", response="
     low, high = margin_band(backend, threshold)
     return Problem(
         kind=kind, direction=direction, low=low, high=high, queries=encoded, reference=encoded_reference,
-        column_feature=column_feature, active=active, evaluate=evaluate, is_across=is_across,
+        column_feature=column_feature, active=active, evaluate=evaluate, is_across=is_across, across_sign=direction,
         limits=limits or Limits(max_sets=100_000),
     )  # fmt: skip
 

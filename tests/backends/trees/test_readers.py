@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-
 from backends.trees.models import CASES, fitted, numbers, with_text
 from backends.trees.problems import own_scores, read
+
 from sev.backends._protocol import Backend, CannotReadError
 from sev.backends._registry import registered_models
 

@@ -1,4 +1,4 @@
-"""Kernels for sets of any size over cubes of any width: branch and bound, and the greedy search that bounds from above."""
+"""Kernels for sets of any size over cubes of any width: branch and bound, and a greedy search for a first set."""
 
 from __future__ import annotations
 

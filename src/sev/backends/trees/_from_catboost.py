@@ -145,9 +145,9 @@ def _nested(tree: Any, columns: _Columns, scale: float) -> Tree:
             categories[number] = category
         rows.append((0, 0, column, border, 0.0, nan_left))
         waiting += [(node["left"], number, 0), (node["right"], number, 1)]
-    left, right, column, threshold, value, nan_left = (np.array(part) for part in zip(*rows, strict=True))
+    parts = [np.array(part) for part in zip(*rows, strict=True)]
     return Tree(
-        left=left, right=right, column=column, threshold=threshold, value=value, nan_left=nan_left,
+        left=parts[0], right=parts[1], column=parts[2], threshold=parts[3], value=parts[4], nan_left=parts[5],
         categories=categories, outside_left=True,
     )  # fmt: skip
 

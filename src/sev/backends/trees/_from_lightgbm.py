@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -134,7 +133,7 @@ def _encode(rows: NativeTable, categories: list[list[Any]] | None) -> FloatArray
         table = table.copy(deep=False)
         columns = [column for column, dtype in enumerate(table.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
         if len(columns) != len(categories):
-            raise ValueError(f"the model was trained with {len(categories)} category columns, these rows have {len(columns)}")
+            raise ValueError(f"{len(columns)} category columns, the model was trained with {len(categories)}")
         for column, known in zip(columns, categories, strict=True):
             table.isetitem(column, to_codes(table.iloc[:, column], known))
     numbers = to_numbers(table)

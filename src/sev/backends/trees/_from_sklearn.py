@@ -59,7 +59,8 @@ def read_hist_gradient_boosting(model: Any, response: Response) -> TreeBackend:
 
     link = Link("logistic", 1.0) if response == "predict_proba" else Link("linear", 1.0)
     return TreeBackend(
-        forest=forest, encoder=partial(_encode_hist, model, own_column), link=link, noise=1e-14 * forest.magnitude, takes_missing=True,
+        forest=forest, encoder=partial(_encode_hist, model, own_column), link=link, noise=1e-14 * forest.magnitude,
+        takes_missing=True,
         fixed_columns=() if categorical is None else tuple(np.flatnonzero(categorical).tolist()),
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,7 @@ def _categories(stored: Any) -> dict[int, list[Any]]:
         if "offsets" in encoding:
             text = bytes(value % 256 for value in values)
             ends = encoding["offsets"]
-            found[column] = [text[a:b].decode() for a, b in zip(ends[:-1], ends[1:], strict=True)]
+            found[column] = [text[a:b].decode() for a, b in pairwise(ends)]
         else:
             found[column] = list(values)
     return found

@@ -112,8 +112,9 @@ class _Run:
 
     def _call(self, wide: bool, cap: int, rows: IntArray) -> tuple[int, Answers]:
         n_rows, room = self.problem.n_rows, max(_ROOM, cap)
-        ints = np.empty((5, n_rows), dtype=np.int64)
-        answers = Answers(*ints, np.empty((room, self.n_words), dtype=np.uint64), np.empty(room))
+        outcome, proven, first, count, work = np.empty((5, n_rows), dtype=np.int64)
+        masks, values = np.empty((room, self.n_words), dtype=np.uint64), np.empty(room)
+        answers = Answers(outcome, proven, first, count, work, masks, values)
         kernel = self.kernels.search_wide if wide else self.kernels.search_narrow
         done = kernel(self.trees, self.queries._replace(todo=rows), self.rules._replace(max_sets=cap), answers)
         return done, answers
@@ -165,7 +166,7 @@ class _Run:
             owner, masks, values = owner[crosses], masks[crosses], values[crosses]
         confirmed = np.bincount(owner, minlength=self.problem.n_rows)[rows]
         cut = count > cap
-        failed = np.array([row in self.reasons for row in rows]) if self.reasons else np.zeros(rows.size, dtype=np.bool_)
+        failed = np.isin(rows, list(self.reasons))
         short = cut & (confirmed < self.max_sets) & (self.asked[rows] < _MOST_QUESTIONS) & ~failed
         settled = (confirmed > 0) & ~short & ~failed
         self.status[rows[settled]] = Status.OPTIMAL.code
