@@ -115,7 +115,7 @@ class _Run:
         outcome, proven, first, count, work = np.empty((5, n_rows), dtype=np.int64)
         masks, values = np.empty((room, self.n_words), dtype=np.uint64), np.empty(room)
         answers = Answers(outcome, proven, first, count, work, masks, values)
-        kernel = self.kernels.search_wide if wide else self.kernels.search_narrow
+        kernel = load_kernels("sev.backends.trees._wide").search_wide if wide else self.kernels.search_narrow
         done = kernel(self.trees, self.queries._replace(todo=rows), self.rules._replace(max_sets=cap), answers)
         return done, answers
 
@@ -140,6 +140,9 @@ class _Run:
             if self.time_limit is not None and self.seconds[row] < self.time_limit:
                 self.queries.budget[row] *= 2
                 further.append((wide, cap, np.array([row])))
+            elif not wide:  # the wide kernel knows how to find some set at least
+                self.queries.budget[row] = 0
+                further.append((True, cap, np.array([row])))
             elif answers.count[row] > 0:
                 self.status[row] = Status.FEASIBLE.code
                 at = answers.first[row]
@@ -167,7 +170,9 @@ class _Run:
         confirmed = np.bincount(owner, minlength=self.problem.n_rows)[rows]
         cut = count > cap
         failed = np.isin(rows, list(self.reasons))
-        short = cut & (confirmed < self.max_sets) & (self.asked[rows] < _MOST_QUESTIONS) & ~failed
+        # Where the model refused some, those beyond the cut may be among the first max_sets, or all may be listed.
+        refused = confirmed < listed
+        short = cut & refused & (confirmed <= self.max_sets) & (self.asked[rows] < _MOST_QUESTIONS) & ~failed
         settled = (confirmed > 0) & ~short & ~failed
         self.status[rows[settled]] = Status.OPTIMAL.code
         self.complete[rows[settled]] = (~cut & (confirmed <= self.max_sets))[settled]
