@@ -285,9 +285,30 @@ CASES = LINEAR + ADDITIVE + PIPELINES + WRAPPERS + BLACK_BOXES
 COVERED_ELSEWHERE = {
     "sklearn.PassiveAggressiveClassifier": "deprecated by scikit-learn; reads like Perceptron",
     "interpret.ExplainableBoostingClassifier": "tests/backends/linear/test_additive.py",
-    "sklearn.MLPClassifier": "tests/backends/networks",
-    "torch.Module": "tests/backends/networks",
-    "sev.TorchClassifier": "tests/backends/networks",
-    "skorch.NeuralNetClassifier": "tests/backends/networks",
-    "skorch.NeuralNetBinaryClassifier": "tests/backends/networks",
+    **dict.fromkeys(
+        [
+            *(f"sklearn.{name}Classifier" for name in ("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees")),
+            *(
+                f"sklearn.{name}Classifier"
+                for name in ("Bagging", "AdaBoost", "GradientBoosting", "HistGradientBoosting")
+            ),
+            "xgboost.XGBClassifier",
+            "xgboost.Booster",
+            "lightgbm.LGBMClassifier",
+            "lightgbm.Booster",
+            "catboost.CatBoostClassifier",
+            "catboost.CatBoost",
+        ],
+        "tests/backends/trees/models.py",
+    ),
+    **dict.fromkeys(
+        [
+            "sklearn.MLPClassifier",
+            "torch.Module",
+            "sev.TorchClassifier",
+            "skorch.NeuralNetClassifier",
+            "skorch.NeuralNetBinaryClassifier",
+        ],
+        "tests/backends/networks/cases.py",
+    ),
 }
