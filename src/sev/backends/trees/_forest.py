@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ class Tree:
     value: FloatArray
     nan_left: BoolArray | None = None
     zero_missing: BoolArray | None = None
-    categories: dict[int, Sequence[int]] | None = None
+    categories: Mapping[int, Sequence[int]] | None = None
     outside_left: bool = False
 
 
@@ -107,7 +107,9 @@ def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Fores
 def _breadth_first(tree: Tree, offset: int) -> tuple[IntArray, IntArray, IntArray]:
     """Nodes level by level, the depth of each, and where its left child comes to lie (0 for leaves)."""
     level = np.zeros(1, dtype=np.int64)
-    order, depths, lefts = [], [], []
+    order: list[IntArray] = []
+    depths: list[IntArray] = []
+    lefts: list[IntArray] = []
     following = offset + 1  # where the next level begins
     while level.size:
         inner = tree.left[level] >= 0
