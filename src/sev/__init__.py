@@ -8,10 +8,45 @@
 ['optimal', 'not_target']
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from sev import datasets, references
 from sev.explainers import Explainer
 from sev.explanations import Explanation, Explanations, Status
 
+if TYPE_CHECKING:
+    from sev import plots, reports
+    from sev.reports import reasons, report
+
 __version__ = "0.1.0"
 
-__all__ = ["Explainer", "Explanation", "Explanations", "Status", "__version__", "datasets", "references"]
+__all__ = [
+    "Explainer",
+    "Explanation",
+    "Explanations",
+    "Status",
+    "__version__",
+    "datasets",
+    "plots",
+    "reasons",
+    "references",
+    "report",
+    "reports",
+]
+
+#: Names that are imported when they are first asked for, so that ``import sev`` stays light.
+_LATER = {"plots": "sev.plots", "reasons": "sev.reports", "report": "sev.reports", "reports": "sev.reports"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'sev' has no attribute {name!r}")
+    module = import_module(_LATER[name])
+    found = module if _LATER[name] == f"sev.{name}" else getattr(module, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -68,6 +68,18 @@ def test_equals_the_definition(case):
     assert compared >= 6 * min(ROWS_PER_CASE, positive.size)
 
 
+@pytest.mark.parametrize("case", [case for case in cases.CASES if not case.options], ids=lambda case: case.name)
+def test_the_decisions_explained_are_the_models_own(case):
+    """By default a row is explained exactly when the model's own ``predict`` says so, threshold wrappers included."""
+    explainer, X = build(case)
+    if hasattr(explainer.model, "predict"):
+        many = explainer.explain(X)
+        tie = many.scores == explainer.threshold  # where a model's own predict decides a tie otherwise, the score rules
+        explained = many.statuses != "not_target"
+        assert (tie | (explained == (explainer.model.predict(X) == explainer.target))).all()
+        assert explained[tie].all()
+
+
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
 def test_every_set_is_confirmed_by_the_model_and_nothing_given_is_changed(case):
     model, X, _ = case.fitted()

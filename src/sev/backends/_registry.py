@@ -90,3 +90,9 @@ for _package, _classifier in (("xgboost", "XGBClassifier"), ("lightgbm", "LGBMCl
 register("catboost.CatBoostClassifier", "sev.backends.trees._from_catboost:read_classifier")
 
 # --- networks ---------------------------------------------------------------------------------------------------------
+register("sklearn.MLPClassifier", "sev.backends.networks:from_sklearn")
+register("torch.Module", "sev.backends.networks:from_torch")
+register("sev.TorchClassifier", "sev.backends.networks:from_torch_classifier")
+register("skorch.NeuralNetClassifier", "sev.backends.networks:from_skorch")
+register("skorch.NeuralNetBinaryClassifier", "sev.backends.networks:from_skorch")
+register_scorer("torch.Module", "sev.backends.networks:torch_scorer")
