@@ -25,8 +25,8 @@ def test_each_status_has_its_sentence():
         "Predicted 'bad' (score 0.75, at least 0.5) because age is 0. Had age been -1.50, with all else equal, the "
         "prediction would not have been 'bad'.",
         "Predicted 'bad' (score 0.75, at least 0.5) because age is 1 and income is 11. Had age been -1.50 and income "
-        "been -2.50, with all else equal, the prediction would not have been 'bad'. One other set of as many features "
-        "would do the same.",
+        "been -2.50, with all else equal, the prediction would not have been 'bad'. There is one other set of "
+        "as many features that does the same.",
         "Predicted 'bad' (score 0.75, at least 0.5) because age is 2, income is 12 and debt is 22. Had age been -1.50, "
         "income been -2.50 and debt been -3.50, with all else equal, the prediction would not have been 'bad'. A "
         "smaller set was not ruled out: at least 3 are needed.",
@@ -51,7 +51,7 @@ def test_plus_has_its_own_sentences():
 
 def test_a_list_that_was_cut_short_says_at_least():
     many = cases.made([(Status.OPTIMAL, [(0,), (1,), (2,)])], complete=False)
-    assert many.to_text()[0].endswith("At least 2 other sets of as many features would do the same.")
+    assert many.to_text()[0].endswith("There are at least 2 other sets of as many features that do the same.")
 
 
 def test_a_batch_says_what_each_explanation_says():

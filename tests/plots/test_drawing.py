@@ -1,5 +1,7 @@
 """What holds for every picture: hostile names, the given Axes, no overlap, nothing shown, grey readable."""
 
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -7,6 +9,7 @@ import pytest
 import show_cases as cases
 
 from sev import plots
+from sev.exceptions import MissingDependencyError
 from sev.explanations import Status
 
 LONG = tuple(f"a very long feature name, number {number}, that nobody would read aloud" for number in range(13))
@@ -33,6 +36,15 @@ class _Asked:
         @staticmethod
         def score_rows(rows, target):
             return 0.9 - 0.1 * (rows.astype(float) < 0).sum(axis=1).to_numpy()
+
+
+class _NoMatplotlib:
+    """An import system without matplotlib."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "matplotlib":
+            raise ModuleNotFoundError("No module named 'matplotlib'", name=name)
 
 
 def _methods_table():
@@ -88,6 +100,15 @@ def test_the_given_axes_are_used_and_nothing_is_shown(name, monkeypatch):
     assert PICTURES[name](mine) is mine
     assert plt.get_fignums() == [figure.number]
     assert mine.get_title(loc="left")
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_missing_matplotlib_is_named_with_its_extra(name, monkeypatch):
+    for module in [module for module in sys.modules if module.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(sys, "meta_path", [_NoMatplotlib, *sys.meta_path])
+    with pytest.raises(MissingDependencyError, match=r"sev\[plots\]"):
+        PICTURES[name](None)
 
 
 @pytest.mark.parametrize("name", ["feature_shares", "together", "sizes", "flow", "changes", "score_path"])

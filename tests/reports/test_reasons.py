@@ -163,6 +163,15 @@ def test_every_row_has_a_line_and_a_record_whatever_its_status():
     assert records[6]["decision"] is None
 
 
+def test_no_rows_and_labels_of_several_levels_are_fine(tmp_path):
+    assert len(reasons(cases.made([]), PLAIN, explainer=_Scores()).save(tmp_path)) == 3
+    made = cases.made([(Status.OPTIMAL, [(0,)])])
+    made._queries.index = pd.MultiIndex.from_tuples([("north", 3)])
+    given = reasons(made, PLAIN, explainer=_Scores(age=0.2))
+    assert given.table["id"].tolist() == ["north, 3"]
+    assert next(given.records())["id"] == "north, 3"
+
+
 def test_a_record_holds_what_an_auditor_asks_for(many, given):
     row = int(given.table["row"].iloc[0])
     one = list(given.records())[row]

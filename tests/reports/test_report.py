@@ -4,6 +4,7 @@ import re
 from base64 import b64decode
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 import show_cases as cases
 
@@ -125,6 +126,15 @@ def test_explanations_from_a_file_can_be_reported(tmp_path):
     text = report(stored, tmp_path / "b.html", explainer=cases.loan_explainer()).read_text("utf-8")
     assert "Pipeline ending in LogisticRegression" in text
     assert _embedded(text)["text"] == many.to_text()
+
+
+def test_no_rows_and_labels_of_several_levels_are_fine(tmp_path):
+    nothing = cases.made([])
+    assert _embedded(report(nothing, tmp_path / "r.html").read_text("utf-8"))["id"] == []
+    many = cases.every_status()
+    many._queries.index = pd.MultiIndex.from_product([["north"], range(7)])
+    data = _embedded(report(many, tmp_path / "r.html").read_text("utf-8"))
+    assert data["id"][0] == "north, 0"
 
 
 def test_chosen_decisions_have_pages(tmp_path):

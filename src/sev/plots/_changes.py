@@ -95,6 +95,8 @@ def _headings(explanation: Explanation) -> tuple[str, str]:
     threshold = f"threshold {explanation.threshold:.3g}"
     if explanation.status is Status.NOT_TARGET:
         return f"Not predicted {target}", f"score {explanation.score:.3g}, {threshold}: nothing to explain"
+    if explanation.status is Status.ERROR:
+        return "The model failed on this row", style.name_text(explanation.reason, 90)
     if explanation.size is None:
         return (
             f"Predicted {target}: {explanation.status}",

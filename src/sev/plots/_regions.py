@@ -62,12 +62,12 @@ def regions(explanations: Explanations, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
+    codes, scores, reference, threshold = _prepare(explanations)
+    ax = style.new_axes(ax, 6.4, 4.0)
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    codes, scores, reference, threshold = _prepare(explanations)
-    ax = style.new_axes(ax, 6.4, 4.0)
     x, y = codes.columns.to_numpy(), codes.index.to_numpy()
     colours = ListedColormap([colour for _, colour, _ in _REGIONS])
     norm = BoundaryNorm(np.arange(len(_REGIONS) + 1) - 0.5, len(_REGIONS))

@@ -31,11 +31,11 @@ def together(explanations: Explanations, *, ax: Axes | None = None, max_features
     Axes
         The diagonal holds the share of rows whose explanation uses a feature at all, in a frame.
     """
+    table = _prepare(explanations, max_features)
+    ax = new_axes(ax, 2.6 + 0.52 * len(table), 1.7 + 0.42 * len(table))
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
-    table = _prepare(explanations, max_features)
-    ax = new_axes(ax, 2.6 + 0.52 * len(table), 1.7 + 0.42 * len(table))
     values = table.to_numpy()
     pairs = values[~np.eye(len(values), dtype=bool)]
     # the scale is that of pairs: single features are used far more often and would wash them out

@@ -35,7 +35,7 @@ def table_data(
     """
     numbers = {name: place for place, name in enumerate(many.feature_names)}
     return {
-        "id": [_label(label) for label in many.index],
+        "id": [row_label(label) for label in many.index],
         "statuses": [str(status) for status in Status],
         "status": many._answers.status.tolist(),
         "size": [None if np.isnan(size) else int(size) for size in many.sizes],
@@ -69,7 +69,10 @@ def script_safe(text: str) -> str:
     return text.translate({ord(letter): escape for letter, escape in escapes.items()})
 
 
-def _label(label: Any) -> Any:
+def row_label(label: Any) -> Any:
+    """The label of a row as a number or text; labels of several levels become one text."""
+    if isinstance(label, tuple):
+        return ", ".join(str(part) for part in label)
     plain = plain_value(label)
     return plain if isinstance(plain, (int, float, str)) and not isinstance(plain, bool) else str(label)
 

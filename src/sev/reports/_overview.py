@@ -11,6 +11,7 @@ import pandas as pd
 from sev.explanations import Explanations, Status
 from sev.explanations._json import plain_value
 from sev.explanations._words import Speaker
+from sev.reports._data import row_label
 
 _MOST_LISTED, _MOST_FEATURES, _MOST_REFERENCES = 25, 20, 4
 _ENDINGS = (Status.UNEXPLAINABLE, Status.UNDECIDED, Status.ERROR)
@@ -134,7 +135,7 @@ def _without(many: Explanations, sentences: Sequence[str]) -> dict[str, Any]:
     rows = np.flatnonzero(np.isin(many.statuses, [str(status) for status in _ENDINGS]))
     lines = [
         {
-            "id": many.index[row],
+            "id": row_label(many.index[row]),
             "status": many.statuses[row],
             "score": f"{many.scores[row]:.4g}" if np.isfinite(many.scores[row]) else "",
             "text": sentences[row],

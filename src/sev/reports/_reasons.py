@@ -18,6 +18,7 @@ from sev.explanations import Explanations
 from sev.explanations._json import plain_value
 from sev.explanations._values import block_value
 from sev.reports._codes import Codes, Direction, load_codes
+from sev.reports._data import row_label
 from sev.reports._ranking import Ranking, named_features, rank_features
 from sev.reports._records import Provenance, decision_of, record
 from sev.reports._spreadsheet import figure, to_csv
@@ -240,7 +241,7 @@ def _long_table(many: Explanations, ranking: Ranking, chosen: list[list[_Reason]
     answers = many._answers
     n_sets = np.diff(answers.offsets)
     names, columns = many.feature_names, list(many._features.values())
-    ids = [plain_value(label) for label in many.index]
+    ids = [row_label(label) for label in many.index]
     queries, references = _cells(many._queries), _cells(many._references)
     lines = []
     for row, given in enumerate(chosen):
@@ -297,7 +298,7 @@ def _wide_table(
     return pd.DataFrame(
         {
             "row": np.arange(len(many)),
-            "id": pd.Series([plain_value(label) for label in many.index], dtype=object),
+            "id": pd.Series([row_label(label) for label in many.index], dtype=object),
             "decision": pd.Series([decision_of(many, row) for row in range(len(many))], dtype=object),
             "status": many.statuses,
             "score": pd.Series([figure(score) for score in answers.score], dtype=object),

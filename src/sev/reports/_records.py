@@ -13,6 +13,7 @@ import sklearn
 
 from sev.explanations import Explanations, Source, Status
 from sev.explanations._json import plain_value
+from sev.reports._data import row_label
 from sev.reports._spreadsheet import figure
 
 SCHEMA = "sev.reasons"
@@ -92,7 +93,7 @@ def record(
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "row": row,
-        "id": plain_value(many.index[row]),
+        "id": row_label(many.index[row]),
         "target": plain_value(many._targets[target]),
         "decision": decision_of(many, row),
         "score": figure(answers.score[row]),

@@ -13,7 +13,7 @@ from typing import Any
 from sev.exceptions import InputError
 from sev.explanations import Explanations
 from sev.explanations._words import Speaker, said_of_all
-from sev.reports._data import embedded, table_data
+from sev.reports._data import embedded, row_label, table_data
 from sev.reports._overview import overview
 from sev.reports._pages import page_of, telling_rows
 
@@ -93,7 +93,7 @@ def render(many: Explanations, title: str, chosen: list[int], speaker: Speaker, 
         title=title,
         lang="en",
         version=__version__,
-        pages=[page_of(many[row], row, many.index[row], speaker) for row in chosen],
+        pages=[page_of(many[row], row, row_label(many.index[row]), speaker) for row in chosen],
         # these are ours or made safe above: nothing of the user's is marked as markup
         css=Markup(_own("report.css")),
         script=Markup(script),

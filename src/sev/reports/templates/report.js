@@ -4,6 +4,7 @@
   const PER_PAGE = 50;
   const byId = (id) => document.getElementById(id);
   const status = byId("table-status");
+  const words = new Intl.Collator("en", { numeric: true });
 
   async function read() {
     const holder = byId("decisions-data");
@@ -31,12 +32,12 @@
     const view = { rows: Array.from({ length: n }, (_, row) => row), page: 0, sort: "row", down: false };
 
     function choose() {
-      const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+      const wanted = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
       const only = byId("only").value;
       const rows = [];
       for (let row = 0; row < n; row++) {
         if (only !== "" && data.statuses[data.status[row]] !== only) continue;
-        if (words.every((word) => haystack[row].includes(word))) rows.push(row);
+        if (wanted.every((word) => haystack[row].includes(word))) rows.push(row);
       }
       view.rows = rows;
       view.page = 0;
@@ -53,7 +54,7 @@
         if (x === null || y === null) return (x === null) - (y === null) || a - b;
         if (x !== y) {
           if (typeof x === "number" && typeof y === "number") return turn * (x - y);
-          const compared = String(x).localeCompare(String(y), "en", { numeric: true });
+          const compared = words.compare(String(x), String(y));
           if (compared) return turn * compared;
         }
         return a - b;
