@@ -4,7 +4,7 @@ For each data set a Pipeline of one-hot encoder, scaler and a perceptron of two 
 positives in the test part are explained. *Naive* asks the network for one vertex at a time, on rows that are encoded
 already, and stops at the first set that crosses; the search here lists all minimum sets, from raw rows, and proves them
 minimal. Both look at sets of up to ``--max-size`` features, so both answer the same question; the answers are compared.
-Everything runs on one core.
+Everything runs on one core, and times are processor times, so that other work on the machine does not count.
 
 Run ``python benchmarks/networks.py``; data sets that are not on this machine are left out.
 """
@@ -74,9 +74,9 @@ def naive_size(
 @contextmanager
 def seconds() -> Iterator[list[float]]:
     spent = []
-    started = time.perf_counter()
+    started = time.process_time()
     yield spent
-    spent.append(time.perf_counter() - started)
+    spent.append(time.process_time() - started)
 
 
 def encoded_columns(model: Pipeline, explainer: sev.Explainer) -> list[np.ndarray]:

@@ -104,6 +104,15 @@ def test_row_order_batch_size_and_workers_do_not_matter(case):
     pd.testing.assert_frame_equal(whole, shared, rtol=1e-12)
 
 
+@pytest.mark.parametrize("case", [case for case in cases.CASES if case.name != "callable"], ids=lambda case: case.name)
+def test_an_explainer_survives_a_pickle(case):
+    import pickle
+
+    explainer, X = build(case)
+    again = pickle.loads(pickle.dumps(explainer))
+    pd.testing.assert_frame_equal(explainer.explain(X[:20]).to_frame(), again.explain(X[:20]).to_frame())
+
+
 def test_every_registered_model_has_a_case():
     from sev.backends import registered_models
 

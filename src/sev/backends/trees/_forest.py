@@ -16,7 +16,7 @@ NAN_LEFT = 1  # missing values go left
 CATEGORICAL = 2  # left when the category is in the node's set
 OUTSIDE_LEFT = 4  # with CATEGORICAL: left when the category is not in the set
 ZERO_MISSING = 8  # zero is a missing value
-SPECIAL = 16  # one of the above: more than a comparison
+SPECIAL = 16  # one of the last three: more than a comparison
 AT_REFERENCE = 128  # the reference goes right here (written in for one reference at a time)
 
 #: What LightGBM takes for zero (a float32 constant).
@@ -139,7 +139,7 @@ def _pack(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]
             flags[at] |= CATEGORICAL | (OUTSIDE_LEFT if tree.outside_left else 0)
             values[at] = len(sets)
             sets.append(members)
-    flags = np.where(flags != 0, flags | SPECIAL, 0)
+    flags |= np.where((flags & (CATEGORICAL | ZERO_MISSING)) != 0, SPECIAL, 0)
     nodes = np.where(inner, left << 32 | tree.column[order].astype(np.int64) << 8 | flags, 0)
     return nodes.astype(np.int64), values
 

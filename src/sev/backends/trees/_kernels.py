@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sev._compile import njit
+from sev.backends.trees._branch import search_greedy
 from sev.backends.trees._collapse import margins, mark
 from sev.backends.trees._cubic import least_partners, search_cubic
 from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, Found
@@ -70,8 +71,13 @@ def search_tables(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
     while k <= n:
         if k > rules.max_size:
             return TOO_LARGE, rules.max_size
-        if widest > 3 or (k > 4 and feasible == 0):  # beyond these tables; or first see whether any set crosses at all
+        if widest > 3:
             return WIDE, k - 1
+        if k > 4 and feasible == 0:  # a quick look for any set at all; without one the other kernel looks for a proof
+            if not search_greedy(n, n_trees, cubes, constant, linear, rules.sure, found):
+                return WIDE, k - 1
+            feasible = 1
+            cursor[1] = 0
         if not search_cubic(k, n, start, table, triple, partners[0], partners[1], rules.limit, found, work):
             return SPENT, k - 1
         if cursor[1] > 0:
