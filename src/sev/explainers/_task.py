@@ -72,7 +72,7 @@ class Task:
         positives = queries if len(rows) == len(queries) else queries.iloc[rows]
         assigned = self.reference.assigned(positives)
         later = self.reading is not None and getattr(self.reading.backend, "lists_sets_later", False)
-        limits = replace(settings.limits, max_sets=1) if later else settings.limits
+        limits = replace(settings.limits, first_only=True) if later else settings.limits
         solution = self._solve(positives, assigned, replace(settings, limits=limits))
         solution, result_scores = self._checked(positives, assigned, solution, settings)
         found = np.zeros(len(queries), dtype=np.int64)
@@ -158,8 +158,9 @@ class Task:
             problem,
             low=low,
             high=high,
-            queries=encoded,
-            reference=reference,
+            # compiled kernels take plain arrays only; a chunk is small enough to copy
+            queries=np.require(encoded, requirements=["C", "W"]),
+            reference=np.require(reference, requirements=["C", "W"]),
             column_feature=encoding.column_feature,
         )
 

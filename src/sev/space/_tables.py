@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -40,6 +41,10 @@ class TableForm:
     columns: tuple[Any, ...]
     dtypes: dict[Any, Any]
     schema: Any = None
+
+    @cached_property
+    def _all_float(self) -> bool:
+        return all(dtype == np.float64 for dtype in self.dtypes.values())
 
     @classmethod
     def of(cls, rows: NativeTable) -> TableForm:
@@ -132,6 +137,8 @@ class TableForm:
 
     def _fit_dtypes(self, frame: pd.DataFrame, what: str) -> pd.DataFrame:
         """Give each column the background's dtype where its values allow, and refuse what no model should see."""
+        if self._all_float and all_float(frame) and np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)):
+            return frame  # nothing missing, infinite or of another type: the usual table of numbers
         fitted = {}
         for column in self.columns:
             values = frame[column]
@@ -142,6 +149,11 @@ class TableForm:
             if values.dtype.kind == "f":
                 _refuse_infinity(values, column, what)
         return _replace(frame, fitted) if fitted else frame
+
+
+def all_float(frame: pd.DataFrame) -> bool:
+    """Whether a table is one block of float64, which can be worked on as one array."""
+    return bool((frame.dtypes == np.float64).all())
 
 
 def is_quantity(dtype: Any) -> bool:
@@ -183,7 +195,7 @@ def _as_pandas(rows: NativeTable, kind: TableKind) -> pd.DataFrame:
         )
     if array.dtype.kind not in "fiubO":
         raise InputError(f"Arrays of dtype {array.dtype} are not taken: pass numbers, or a DataFrame for text.")
-    return pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])])
+    return pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])], copy=False)
 
 
 def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str) -> pd.Series:
