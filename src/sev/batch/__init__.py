@@ -7,5 +7,14 @@ require("pyarrow", extra="batch", feature="Explaining files")
 from sev.batch._batch import BatchResult, explain_files  # noqa: E402
 from sev.batch._frames import explain_dask, explain_ray, explain_spark  # noqa: E402
 from sev.batch._partition import PartitionExplainer  # noqa: E402
+from sev.batch._whole import read_frame  # noqa: E402
 
-__all__ = ["BatchResult", "PartitionExplainer", "explain_dask", "explain_files", "explain_ray", "explain_spark"]
+__all__ = [
+    "BatchResult",
+    "PartitionExplainer",
+    "explain_dask",
+    "explain_files",
+    "explain_ray",
+    "explain_spark",
+    "read_frame",
+]

@@ -18,7 +18,7 @@ from sev.space import TableForm
 from sev.typing import BoolArray
 
 #: What people write in a column of numbers when there is none.
-_NO_NUMBER = pa.array(["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"])
+NO_NUMBER = pa.array(["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"])
 _MOST_SHOWN = 40
 
 
@@ -93,7 +93,7 @@ def _typed(values: pa.ChunkedArray, wanted: Any) -> tuple[pd.Series, BoolArray, 
 def _parsed(values: pa.ChunkedArray, dtype: pa.DataType, expected: str) -> tuple[pd.Series, BoolArray, str]:
     """Text read as numbers or truth values; whole numbers may have fractions after all."""
     trimmed = pc.utf8_trim_whitespace(values)
-    trimmed = pc.if_else(pc.is_in(trimmed, value_set=_NO_NUMBER), None, trimmed)
+    trimmed = pc.if_else(pc.is_in(trimmed, value_set=NO_NUMBER), None, trimmed)
     for attempt in (dtype, pa.float64()):
         try:
             return trimmed.cast(attempt).to_pandas(), np.zeros(len(values), dtype=np.bool_), expected

@@ -123,7 +123,9 @@ class Task:
 
     def _solve(self, queries: pd.DataFrame, assigned: IntArray, settings: Settings) -> Solution:
         """Solve rows, one reference after the other."""
-        groups = np.unique(assigned) if len(assigned) else np.zeros(1, dtype=np.int64)
+        if not len(queries):
+            return _nothing_needed(0, len(self.space))  # encoders refuse tables without rows
+        groups = np.unique(assigned)
         if len(groups) == 1:
             return self._solve_group(queries, int(groups[0]), settings)
         parts = []
