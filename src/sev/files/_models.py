@@ -151,8 +151,10 @@ def _from_catboost(data: bytes) -> Any:
 
 
 def _to_pickle(model: Any) -> bytes:
-    from joblib.externals import cloudpickle
-
+    try:
+        import cloudpickle
+    except ModuleNotFoundError:  # joblib had its own before it asked for the package
+        from joblib.externals import cloudpickle
     try:
         data: bytes = cloudpickle.dumps(model)
     except Exception as error:
