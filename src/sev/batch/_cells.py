@@ -75,7 +75,7 @@ def _typed(values: pa.ChunkedArray, wanted: Any) -> tuple[pd.Series, BoolArray, 
         wanted = wanted.categories.dtype
     is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     if is_text and pd.api.types.is_bool_dtype(wanted):
-        return _parsed(values, pa.bool_(), "true or false")
+        return _truth(values)
     if is_text and pd.api.types.is_numeric_dtype(wanted):
         whole = pd.api.types.is_integer_dtype(wanted)
         series, bad, expected = _parsed(values, pa.int64() if whole else pa.float64(), "a number")
@@ -90,8 +90,16 @@ def _typed(values: pa.ChunkedArray, wanted: Any) -> tuple[pd.Series, BoolArray, 
     return series, _infinite(series), "a finite number"
 
 
+def _truth(values: pa.ChunkedArray) -> tuple[pd.Series, BoolArray, str]:
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(values)).to_pandas()
+    told = words.map({"true": True, "1": True, "false": False, "0": False})
+    missing = words.isna() | words.isin(NO_NUMBER.to_pylist())
+    bad = (told.isna() & ~missing).to_numpy()
+    return (told if told.isna().any() else told.astype(bool)), bad, "true or false"
+
+
 def _parsed(values: pa.ChunkedArray, dtype: pa.DataType, expected: str) -> tuple[pd.Series, BoolArray, str]:
-    """Text read as numbers or truth values; whole numbers may have fractions after all."""
+    """Text read as numbers; whole numbers may have fractions after all."""
     trimmed = pc.utf8_trim_whitespace(values)
     trimmed = pc.if_else(pc.is_in(trimmed, value_set=NO_NUMBER), None, trimmed)
     for attempt in (dtype, pa.float64()):

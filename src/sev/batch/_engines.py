@@ -5,8 +5,11 @@ Each engine maps one function over parts, in any order, and does the sharing out
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
 from importlib import import_module
 from typing import Any, Literal
@@ -17,36 +20,6 @@ from sev.exceptions import BatchError, InputError
 
 EngineName = Literal["local", "dask", "ray", "spark"]
 _FAILURES_IN_A_ROW = 3
-
-
-class Queue:
-    """Hands out parts and remembers those that are not finished, for workers that were killed."""
-
-    def __init__(self, parts: Iterable[Part]) -> None:
-        self._parts = iter(parts)
-        self._again: list[Part] = []
-        self._unfinished: dict[str, Part] = {}
-        self._lock = threading.Lock()  # joblib asks from its own threads
-
-    def __iter__(self) -> Iterator[Part]:
-        return self
-
-    def __next__(self) -> Part:
-        with self._lock:
-            part = self._again.pop() if self._again else next(self._parts)
-            self._unfinished[part.name] = part
-            return part
-
-    def finish(self, part: Part) -> None:
-        """Forget a part."""
-        with self._lock:
-            self._unfinished.pop(part.name, None)
-
-    def again(self) -> list[str]:
-        """Hand out unfinished parts once more; gives their names."""
-        with self._lock:
-            self._again = list(self._unfinished.values())
-            return sorted(self._unfinished)
 
 
 def run(
@@ -61,36 +34,83 @@ def run(
 
 
 def _local(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
-    if n_jobs == 1:
-        yield from map(work, parts)
-        return
-    yield from _joblib(work, parts, n_jobs)
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    if type(get_active_backend()[0]).__name__ not in ("LokyBackend", "ThreadingBackend", "SequentialBackend"):
+        return _joblib(work, parts)  # the user has configured another backend
+    n_workers = effective_n_jobs(n_jobs)
+    return map(work, parts) if n_workers == 1 else _loky(work, parts, n_workers)
 
 
-def _joblib(work: Callable[[Part], Part], parts: Iterable[Part], n_jobs: int) -> Iterator[Part]:
-    """Share parts out over the active joblib backend, loky unless another is configured; what a killed worker had in
-    hand is handed out again.
-    """
-    from joblib import Parallel, delayed
+def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -> Iterator[Part]:
+    """Share parts out over local processes; what a killed worker had in hand is handed out again."""
+    from joblib.externals.loky import ProcessPoolExecutor
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
-    queue, failures = Queue(parts), 0
+    waiting, again, failures = iter(parts), list[Part](), 0
     while True:
+        executor = ProcessPoolExecutor(
+            n_workers, env=_threads_each(n_workers), initializer=_end_with, initargs=(os.getpid(),)
+        )
+        in_hand: dict[Future[Part], Part] = {}
         try:
-            workers = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator_unordered", batch_size=1)
-            for part in workers(delayed(work)(part) for part in queue):
-                queue.finish(part)
-                failures = 0
-                yield part
-            return
+            while True:
+                # one part ahead for each worker: enough to keep it busy, and little in memory
+                while len(in_hand) < 2 * n_workers and (again or _take(waiting, again)):
+                    in_hand[executor.submit(work, again[-1])] = again[-1]
+                    again.pop()  # only now: submitting may fail, too
+                if not in_hand:
+                    return
+                finished, _ = wait(in_hand, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    done = future.result()
+                    del in_hand[future]
+                    failures = 0
+                    yield done
         except BrokenProcessPool as error:
+            again.extend(in_hand.values())
             failures += 1
-            names = queue.again()
             if failures > _FAILURES_IN_A_ROW:
+                names = ", ".join(sorted(part.name for part in again)[:4])
                 raise BatchError(
-                    f"Workers were killed {failures} times in a row while at {', '.join(names[:4])}; too little memory "
-                    "is the usual cause. What is done is kept: run the same command again with fewer workers."
+                    f"Workers were killed {failures} times in a row while at {names}; too little memory is the usual "
+                    "cause. What is done is kept: run the same command again with fewer workers."
                 ) from error
+        finally:
+            executor.shutdown(wait=False, kill_workers=True)
+
+
+def _end_with(parent: int) -> None:
+    """Make a worker end soon after its parent, which may have been killed without a word."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _take(waiting: Iterator[Part], taken: list[Part]) -> bool:
+    """Move the next part over; False when there is none."""
+    for part in waiting:
+        taken.append(part)
+        return True
+    return False
+
+
+def _threads_each(n_workers: int) -> dict[str, str]:
+    """Libraries inside workers share the processors out, too."""
+    threads = str(max(1, (os.cpu_count() or 1) // n_workers))
+    return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), threads)
+
+
+def _joblib(work: Callable[[Part], Part], parts: Iterable[Part]) -> Iterator[Part]:
+    """Share parts out over the active joblib backend, which does its own retrying."""
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=-1, return_as="generator_unordered", batch_size=1)(delayed(work)(part) for part in parts)
 
 
 def _dask(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
@@ -101,7 +121,7 @@ def _dask(work: Callable[[Part], Part], parts: Iterable[Part], address: str | No
         given = {"address": address} if address else {"n_workers": max(n_jobs, 1), "threads_per_worker": 1}
         stack.enter_context(distributed.Client(**given))
         stack.enter_context(joblib.parallel_config(backend="dask"))
-        yield from _joblib(work, parts, -1)
+        yield from _joblib(work, parts)
 
 
 def _ray(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:

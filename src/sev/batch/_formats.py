@@ -83,10 +83,13 @@ def open_stream(path: str | Path, compression: Compression | None) -> Any:
     return io.BufferedReader(raw, buffer_size=_HEADER_BYTES)
 
 
-def stream_tables(stream: Any, name: FormatName, rows_per_table: int) -> Iterator[pa.Table]:
+def stream_tables(path: str | Path, form: TableFormat, rows_per_table: int) -> Iterator[pa.Table]:
     """Tables of text columns, each of ``rows_per_table`` rows but the last; the first one comes even without rows."""
-    read = _json_tables if name == "jsonl" else _csv_tables
-    return read(stream, "\t" if name == "tsv" else ",", rows_per_table)
+    with open_stream(path, form.compression) as stream:
+        if form.name == "jsonl":
+            yield from _json_tables(stream, rows_per_table)
+        else:
+            yield from _csv_tables(stream, "\t" if form.name == "tsv" else ",", rows_per_table)
 
 
 def _csv_tables(stream: Any, delimiter: str, rows_per_table: int) -> Iterator[pa.Table]:
@@ -125,7 +128,7 @@ def _regrouped(batches: Any, schema: pa.Schema, rows_per_table: int) -> Iterator
         yield pa.concat_tables([schema.empty_table(), *waiting]).combine_chunks()
 
 
-def _json_tables(stream: Any, delimiter: str, rows_per_table: int) -> Iterator[pa.Table]:
+def _json_tables(stream: Any, rows_per_table: int) -> Iterator[pa.Table]:
     columns: list[str] | None = None
     rows: list[dict[str, str | None]] = []
     n_given = 0

@@ -159,7 +159,7 @@ def sha256_of(path: Path) -> str:
 
 def _stream(file: InputFile, opened: dict[str, Any], rows_per_part: int) -> Any:
     if file.path not in opened:
-        tables = stream_tables(open_stream(file.path, file.form.compression), file.form.name, rows_per_part)
+        tables = stream_tables(file.path, file.form, rows_per_part)
         opened[file.path] = (tables, _next_table(file, tables))
     return opened[file.path]
 

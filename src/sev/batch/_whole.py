@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sev.batch._cells import NO_NUMBER
-from sev.batch._formats import group_sizes, group_tables, open_stream, stream_tables
+from sev.batch._formats import group_sizes, group_tables, stream_tables
 from sev.batch._inputs import input_files, unpacked
 from sev.exceptions import BatchError, InputError
 
@@ -41,10 +41,7 @@ def read_frame(
     [file] = input_files([path], stdin_format=stdin_format, hashed=False)
     text, numbers = set(text), set(numbers)
     try:
-        if file.form.is_stream:
-            tables = list(stream_tables(open_stream(path, file.form.compression), file.form.name, _ROWS))
-        else:
-            tables = _group_tables(file)
+        tables = list(stream_tables(path, file.form, _ROWS)) if file.form.is_stream else _group_tables(file)
     except (pa.ArrowInvalid, OSError, EOFError) as error:
         raise BatchError(f"{path} cannot be read as {file.form.name}: {error}.") from error
     table = pa.concat_tables(tables)

@@ -65,10 +65,15 @@ def write_tables(path: Path, form: TableFormat, schema: pa.Schema, tables: Itera
     n_rows = 0
     with replacing(path) as file:
         writer = table_writer(file, form, schema)
-        for table in tables:
-            writer.write(table)
-            n_rows += table.num_rows
-        writer.close()
+        try:
+            for table in tables:
+                writer.write(table)
+                n_rows += table.num_rows
+            writer.close()
+        except BaseException:
+            if isinstance(writer, _ParquetWriter):
+                writer.abandon()
+            raise
     return n_rows
 
 
@@ -81,6 +86,10 @@ class _ParquetWriter:
 
     def close(self) -> None:
         self._writer.close()
+
+    def abandon(self) -> None:
+        """Leave a half-written file; else pyarrow tries to finish it long after it is gone."""
+        self._writer.is_open = False
 
 
 class _FeatherWriter:

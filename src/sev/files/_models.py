@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from sev._optional import require
@@ -61,11 +63,26 @@ def model_from_bytes(form: Any, data: bytes, *, trust_pickle: bool = False) -> A
 # -- skops -------------------------------------------------------------------------------------------------------------
 
 
-def _to_skops(model: Any) -> bytes:
-    import skops.io
+def _skops() -> Any:
+    """The module ``skops.io``, without what it would import along the way.
 
+    It walks through all of scikit-learn, which imports whole array libraries where they are installed: seconds for
+    torch, in each worker, for nothing. A name that is None in ``sys.modules`` is passed over.
+    """
+    libraries = [name for name in ("torch", "dask", "cupy", "jax") if name not in sys.modules]
+    held_back = [f"sklearn.externals.array_api_compat.{name}" for name in libraries]
+    held_back = [name for name in held_back if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(held_back))  # type: ignore[arg-type]
     try:
-        data = _renumbered(skops.io.dumps(model))
+        return import_module("skops.io")
+    finally:
+        for name in held_back:
+            sys.modules.pop(name, None)
+
+
+def _to_skops(model: Any) -> bytes:
+    try:
+        data = _renumbered(_skops().dumps(model))
         _check_types(data)
     except UntrustedTypeError as error:
         raise UntrustedTypeError(f"This model cannot be saved safely: {error}") from error
@@ -78,21 +95,17 @@ def _to_skops(model: Any) -> bytes:
 
 
 def _from_skops(data: bytes) -> Any:
-    import skops.io
-
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         check_contents(archive.infolist(), _SKOPS_NAME, _MOST_SKOPS_MEMBERS)
         check_skops_members(archive)
     _check_types(data)
-    model = skops.io.loads(data, trusted=list(TRUSTED))
+    model = _skops().loads(data, trusted=list(TRUSTED))
     check_trees(model)
     return model
 
 
 def _check_types(data: bytes) -> None:
-    import skops.io
-
-    strange = sorted(set(skops.io.get_untrusted_types(data=data)) - set(TRUSTED))
+    strange = sorted(set(_skops().get_untrusted_types(data=data)) - set(TRUSTED))
     if strange:
         raise UntrustedTypeError(f"it holds types that are not on the list of safe ones: {', '.join(strange[:10])}.")
 
