@@ -214,6 +214,7 @@ class _Batch:
             counts = held.column("status").value_counts().to_pylist()
             statuses.update({entry["values"]: entry["counts"] for entry in counts})
         rows = sum(statuses.values())
+        sweep(self._folder)  # workers that were killed leave half-written files
         for path in self._folder.glob("_unpacked-*"):
             path.unlink()
         by_status = dict(sorted(statuses.items()))
