@@ -36,6 +36,7 @@ test: lint
 
 docs: $(VENV)/.dev-installed
 	for example in examples/*.py; do echo "== $$example"; MPLBACKEND=agg $(BIN)/python $$example || exit 1; done
+	MPLBACKEND=agg $(BIN)/python docs/make_gallery.py
 
 bench: $(VENV)/.dev-installed
 	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done

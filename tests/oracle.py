@@ -1,4 +1,4 @@
-"""The definition, applied through a model's own scores, written without any of the package's machinery but the brute force."""
+"""The definition, applied through a model's own scores, without any of the package's machinery but the brute force."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def all_sets(n_features: int) -> np.ndarray:
 def oracle(score, query, reference, features, *, kind="minus", restricted=(), threshold=0.5):
     """Size and sets of names for one row.
 
-    ``score`` takes a DataFrame; ``query`` and ``reference`` are mappings of column to value; ``features`` maps names to columns.
+    ``score`` takes a DataFrame; ``query`` and ``reference`` map columns to values; ``features`` maps names to columns.
     """
     names = list(features)
     base, donor = (query, reference) if kind == "minus" else (reference, query)

@@ -21,6 +21,10 @@ class UnknownFeatureError(InputError):
     """A feature or column name that the data do not have."""
 
 
+class UnmappedReasonError(InputError):
+    """A feature that a notice would name has no reason code."""
+
+
 class TargetError(InputError):
     """A class to explain that the model does not know."""
 
@@ -67,6 +71,10 @@ class FallbackWarning(SevWarning):
 
 class ReferenceWarning(SevWarning):
     """The automatic reference is not the one that was asked for first."""
+
+
+class HiddenReasonWarning(SevWarning):
+    """Restricted explanations leave out a feature that the unrestricted ones name."""
 
 
 class InterruptedExplanation(KeyboardInterrupt):

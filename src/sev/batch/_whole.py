@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sev.batch._cells import NO_NUMBER
-from sev.batch._formats import group_sizes, group_tables, stream_tables
+from sev.batch._formats import format_of, group_sizes, group_tables, stream_tables
 from sev.batch._inputs import input_files, unpacked
 from sev.exceptions import BatchError, InputError
 
@@ -38,19 +38,24 @@ def read_frame(
     stdin_format : str, default=None
         Format of standard input.
     """
-    [file] = input_files([path], stdin_format=stdin_format, hashed=False)
+    table = read_table(path, stdin_format=stdin_format)
     text, numbers = set(text), set(numbers)
+    unknown = sorted((text | numbers) - set(table.column_names))
+    if unknown:
+        raise InputError(f"{path} has no column {unknown[0]!r}; it has {table.column_names[:12]}.")
+    if not format_of(path, stdin_format).is_stream:
+        return table.to_pandas()
+    return pd.DataFrame({name: _inferred(table.column(name), name, text, numbers) for name in table.column_names})
+
+
+def read_table(path: str | Path, *, stdin_format: Any = None) -> pa.Table:
+    """A table as arrow has it: text columns where the format has no types."""
+    [file] = input_files([path], stdin_format=stdin_format, hashed=False)
     try:
         tables = list(stream_tables(path, file.form, _ROWS)) if file.form.is_stream else _group_tables(file)
     except (pa.ArrowInvalid, OSError, EOFError) as error:
         raise BatchError(f"{path} cannot be read as {file.form.name}: {error}.") from error
-    table = pa.concat_tables(tables)
-    unknown = sorted((text | numbers) - set(table.column_names))
-    if unknown:
-        raise InputError(f"{path} has no column {unknown[0]!r}; it has {table.column_names[:12]}.")
-    if not file.form.is_stream:
-        return table.to_pandas()
-    return pd.DataFrame({name: _inferred(table.column(name), name, text, numbers) for name in table.column_names})
+    return pa.concat_tables(tables)
 
 
 def _group_tables(file: Any) -> list[pa.Table]:

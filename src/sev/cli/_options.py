@@ -71,6 +71,28 @@ kind = click.option(
 )
 
 
+def explained(explainer: Any, data: str, id_column: str | None, quiet: bool) -> Any:
+    """Explanations of a table that fits into memory, with types from the explainer."""
+    import sys
+
+    import pandas as pd
+
+    from sev.batch._cells import rows_of
+    from sev.batch._whole import read_table
+    from sev.exceptions import InputError
+
+    table = read_table(data)
+    if id_column is not None and id_column not in table.column_names:
+        raise InputError(f"{data} has no column {id_column!r} for --id; it has {table.column_names[:12]}.")
+    rows, problems = rows_of(table, explainer._form)
+    if problems:
+        row, problem = next(iter(problems.items()))
+        raise InputError(f"{data}, row {row}: {problem}.")
+    if id_column is not None:
+        rows.index = pd.Index(table.column(id_column).to_pylist(), name=id_column)
+    return explainer.explain(rows, progress=not quiet and sys.stderr.isatty())
+
+
 def rows_and_labels(
     data: str,
     label: str,

@@ -51,6 +51,8 @@ class ExplainerParts:
         The classes being explained.
     backend, backend_reason : str
         How the model was read when the parts were taken, and why not otherwise.
+    n_background, background_hash : int and str, or None
+        Of the background rows that the explainer was made from, for records.
     """
 
     model: Any
@@ -61,3 +63,5 @@ class ExplainerParts:
     targets: tuple[TargetParts, ...]
     backend: str
     backend_reason: str = ""
+    n_background: int | None = None
+    background_hash: str | None = None

@@ -106,6 +106,8 @@ def to_bytes(explainer: Explainer, *, allow_pickle: bool = False) -> bytes:
         ],
         "backend": parts.backend,
         "backend_reason": parts.backend_reason,
+        "n_background": parts.n_background,
+        "background_hash": parts.background_hash,
     }
     description = {"sev_version": __version__, "versions": _versions(), "model_form": form}
     members = {"explainer.json": _json(plain), "sample.json": _json(frame_to_plain(parts.sample)), "model.bin": model}
@@ -133,6 +135,9 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
     space = space_from_plain(plain["features"], form)
     rows = form.to_frame(frame_from_plain(sample), what="the proof sample")
     targets = tuple(_target(one, form) for one in plain["targets"])
+    known = plain["n_background"], plain["background_hash"]
+    if not isinstance(known[0], int | None) or not isinstance(known[1], str | None):
+        raise ArchiveError("The file says strange things about its background.")
     if not targets or not len(rows):
         raise ArchiveError("The file names no class to explain, or holds no rows to prove it on.")
     return {
@@ -143,6 +148,8 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
         "targets": targets,
         "backend": str(plain["backend"]),
         "backend_reason": str(plain["backend_reason"]),
+        "n_background": plain["n_background"],
+        "background_hash": plain["background_hash"],
     }
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sev.exceptions import ArchiveError, InputError, UntrustedTypeError
-from sev.files._container import read_whole
-from sev.files._models import model_from_bytes
+from sev.files._container import read_whole, write_whole
+from sev.files._models import model_from_bytes, model_to_bytes
 
 _FORMS: dict[str, str] = {
     ".skops": "skops",
@@ -47,3 +47,24 @@ def load_model(path: str | Path, *, trust_pickle: bool = False) -> Any:
         raise UntrustedTypeError(f"{path}: {error}") from error
     except ArchiveError as error:
         raise ArchiveError(f"{path}: {error}") from error
+
+
+def save_model(model: Any, path: str | Path, *, allow_pickle: bool = False) -> None:
+    """Write a fitted model to a file that :func:`load_model` reads.
+
+    Parameters
+    ----------
+    model : object
+        The model.
+    path : path-like
+        Its ending must be that of the form that the model has: ``.skops`` for estimators and pipelines, ``.ubj`` and
+        ``.txt`` for raw boosters; ``.pkl`` only with ``allow_pickle``.
+    allow_pickle : bool, default=False
+        Pickle a model that has no safe form.
+    """
+    path = Path(path)
+    form, data = model_to_bytes(model, allow_pickle=allow_pickle)
+    if _FORMS.get(path.suffix.lower()) != form:
+        endings = ", ".join(ending for ending, known in _FORMS.items() if known == form)
+        raise InputError(f"This {type(model).__name__} is saved as {form}: give the file one of the endings {endings}.")
+    write_whole(path, data)

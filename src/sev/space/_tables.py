@@ -143,7 +143,7 @@ class TableForm:
         for column in self.columns:
             values = frame[column]
             wanted = self.dtypes[column]
-            if values.dtype != wanted:
+            if values.dtype != wanted or isinstance(wanted, pd.CategoricalDtype):
                 values = _fit_column(values, wanted, column, what)
                 fitted[column] = values
             if values.dtype.kind == "f":
@@ -201,9 +201,12 @@ def _as_pandas(rows: NativeTable, kind: TableKind) -> pd.DataFrame:
 def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str) -> pd.Series:
     if isinstance(wanted, pd.CategoricalDtype):
         # categories that the background does not have are kept, behind the known ones: the model decides about them
-        known = wanted.categories
-        fresh = pd.Index(values.dropna().unique()).difference(known, sort=False)
-        return values.astype(pd.CategoricalDtype(known.append(fresh) if len(fresh) else known, ordered=wanted.ordered))
+        if not isinstance(values.dtype, pd.CategoricalDtype):
+            values = values.astype("category")
+        fresh = values.cat.categories.difference(wanted.categories, sort=False)
+        fresh = fresh[fresh.isin(values.dropna().unique())] if len(fresh) else fresh
+        # pandas calls dtypes equal whose categories only come in another order; some models look at the codes
+        return values.cat.set_categories(wanted.categories.append(fresh), ordered=wanted.ordered)
     if pd.api.types.is_numeric_dtype(wanted):
         return _fit_number(values, wanted, column, what)
     if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(wanted):

@@ -142,12 +142,13 @@ def list_sets(start, gains, active, low, high, sizes, most):
         features = np.flatnonzero(active[row])
         mine = gains[row][features]
         order = np.argsort(mine, kind="mergesort")
-        seen, values, positions = best_sets(start[row], mine[order], sizes[row], high[row], most)
+        # one more than wanted tells whether these are all
+        _, values, positions = best_sets(start[row], mine[order], sizes[row], high[row], most + 1)
         if values.shape[0] and values[-1] >= low[row]:
             counts[row] = -1
             continue
-        counts[row] = values.shape[0]
-        complete[row] = seen == values.shape[0]
+        counts[row] = min(most, values.shape[0])
+        complete[row] = values.shape[0] <= most
         if used + counts[row] > masks.shape[0]:
             larger = np.zeros((2 * (used + counts[row]), n_words), dtype=np.uint64)
             larger[:used] = masks[:used]

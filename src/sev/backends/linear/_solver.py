@@ -146,7 +146,7 @@ class _RowSearch:
         about.
         """
         most = self._problem.limits.max_sets
-        room = most
+        room = most + 1  # one more than wanted tells whether these are all
         while True:
             seen, values, positions = self._best_sets(self._moves.start[row], gains, size, self._moves.high[row], room)
             sets = np.zeros((len(values), self._problem.n_features), dtype=np.bool_)
@@ -156,7 +156,7 @@ class _RowSearch:
             if ties.size:
                 crosses[ties] = self._problem.crosses(np.full(ties.size, row, dtype=np.int64), sets[ties])
             cut = seen > len(values)
-            if not cut or crosses.sum() > most or (crosses.sum() == most and crosses.all()):
+            if not cut or crosses.sum() > most:
                 chosen = sets[crosses]
                 return chosen[:most], not cut and len(chosen) <= most
             if room >= _MOST_TIES:
