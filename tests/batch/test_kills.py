@@ -13,9 +13,9 @@ from batch import tables
 
 from sev.batch import explain_files
 
-N_PARENTS = 42
-N_WORKERS = 8
-ROWS, GROUP = 60_000, 1_500
+N_PARENTS = 45
+N_WORKERS = 5
+ROWS, GROUP = 24_000, 600
 SECONDS = 60.0
 
 
@@ -55,7 +55,7 @@ def test_parents_are_killed(archive, quiet):
     while kills < N_PARENTS:
         out = folder / f"out{rounds}"
         process = runs(server, archive, source, out, 1)
-        process.join(generator.uniform(0.0, min(whole, 1.0)))
+        process.join(generator.uniform(0.0, min(whole, 0.8)))
         if process.is_alive():
             process.kill()
             process.join()
