@@ -17,6 +17,7 @@ from sev.explanations import Explanation, Explanations, Status
 
 if TYPE_CHECKING:
     from sev import plots, reports
+    from sev.files import load
     from sev.reports import reasons, report
 
 __version__ = "0.1.0"
@@ -28,6 +29,7 @@ __all__ = [
     "Status",
     "__version__",
     "datasets",
+    "load",
     "plots",
     "reasons",
     "references",
@@ -36,7 +38,13 @@ __all__ = [
 ]
 
 #: Names that are imported when they are first asked for, so that ``import sev`` stays light.
-_LATER = {"plots": "sev.plots", "reasons": "sev.reports", "report": "sev.reports", "reports": "sev.reports"}
+_LATER = {
+    "load": "sev.files",
+    "plots": "sev.plots",
+    "reasons": "sev.reports",
+    "report": "sev.reports",
+    "reports": "sev.reports",
+}
 
 
 def __getattr__(name: str) -> Any:
