@@ -63,9 +63,14 @@ def network(*layers, seed=0, scale=0.7):
     return module.train()
 
 
+def score_of(module):
+    both = torch_scorer(module)
+    return lambda rows: both(rows)[:, 1]
+
+
 def module_case(module, *, dtype=np.float32, output="auto", groups=None) -> Case:
     rows = make_data()[0].astype(dtype)
-    score = torch_scorer(module)
+    score = score_of(module)
     scores = score(rows)
     threshold = float(np.median(scores))  # random weights: half of the rows on either side
     reference = rows[np.argsort(scores)[len(scores) // 4]]
@@ -111,7 +116,7 @@ def tie_case(n_outputs: int = 1, *, sigmoid_at: float | None = None) -> Case:
             parameter.copy_(torch.from_numpy(rng.integers(-2, 3, size=tuple(parameter.shape)).astype(np.float32)))
     rows = rng.integers(-2, 3, size=(300, 7)).astype(np.float32)
     threshold = 0.5 if sigmoid_at is None else float(torch.sigmoid(torch.tensor(sigmoid_at)))
-    score = torch_scorer(module)
+    score = score_of(module)
     negative = score(rows) < threshold
     return Case(from_torch(module, "call"), score, rows, rows[negative][0], None, threshold)
 

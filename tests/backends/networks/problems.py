@@ -46,6 +46,7 @@ def make_problem(
         active=differs,
         evaluate=evaluate,
         is_across=lambda scores: scores < threshold if kind == "minus" else scores >= threshold,
+        across_sign=-1 if kind == "minus" else 1,
         limits=limits or Limits(),
     )
 

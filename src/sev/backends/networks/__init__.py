@@ -2,8 +2,7 @@
 
 from sev.backends.networks._from_sklearn import from_sklearn
 from sev.backends.networks._from_torch import from_skorch, from_torch, from_torch_classifier
-from sev.backends.networks._module import torch_scorer
-from sev.backends.networks._pipeline import TorchClassifier, torch_pipeline
+from sev.backends.networks._pipeline import TorchClassifier, torch_pipeline, torch_scorer
 
 __all__ = [
     "TorchClassifier",

@@ -17,6 +17,9 @@ from sev.typing import FloatArray, IntArray, NativeTable
 
 _ROWS_AT_ONCE = 8192
 
+#: A prediction through the model's own interface costs at least as much as this many vertices of dense layers.
+_VERTICES_PER_PREDICTION = 64
+
 
 class DenseBackend:
     """A network of dense layers whose score is the logistic function of its margin.
@@ -68,12 +71,11 @@ class DenseBackend:
         """Solve the problem exactly, within its limits."""
         layers = self._layers.times(float(problem.direction))
         fast = layers.as_type(np.float32)
-        unit = unit_roundoff(self._dtype)
 
         def make(start: FloatArray, end: FloatArray, columns: list[IntArray], active: IntArray) -> DenseVertices:
-            return DenseVertices(layers, fast, start, end, columns, active, unit)
+            return DenseVertices(layers, fast, start, end, columns, active, self._dtype)
 
-        return solve(problem, make, layers.width)
+        return solve(problem, make, layers.width, _VERTICES_PER_PREDICTION)
 
 
 class ModuleBackend:
@@ -137,9 +139,9 @@ class ModuleBackend:
                 raise ModelRaisedError(f"{type(error).__name__}: {error}") from error
 
         def make(start: FloatArray, end: FloatArray, columns: list[IntArray], active: IntArray) -> ModuleVertices:
-            return ModuleVertices(turned, start, end, columns, active, unit_roundoff(self._dtype))
+            return ModuleVertices(turned, start, end, columns, active, self._dtype)
 
-        return solve(problem, make, self._n_columns)
+        return solve(problem, make, self._n_columns, 1)
 
 
 def as_numbers(rows: NativeTable, through: np.dtype[np.floating] | None) -> FloatArray:

@@ -43,11 +43,10 @@ class DenseLayers:
 
     def as_type(self, dtype: type[np.floating[Any]]) -> Self:
         """The same layers with their numbers in another precision."""
-        return type(self)(
-            tuple(np.ascontiguousarray(weight, dtype=dtype) for weight in self.weights),
-            tuple(bias.astype(dtype) for bias in self.biases),
-            self.activations,
-        )
+        with np.errstate(over="ignore"):  # what is too large is seen by :meth:`rounding`
+            weights = tuple(np.ascontiguousarray(weight, dtype=dtype) for weight in self.weights)
+            biases = tuple(bias.astype(dtype) for bias in self.biases)
+        return type(self)(weights, biases, self.activations)
 
     def times(self, factor: float) -> Self:
         """The same layers with their margin multiplied."""
@@ -68,8 +67,8 @@ class DenseLayers:
             values += self.biases[number]
         return values[:, 0]
 
-    def rounding(self, terms: FloatArray, reach: FloatArray, n_terms: int, unit: float) -> FloatArray:
-        """How far from the true margins those computed with a given unit roundoff can be.
+    def rounding(self, terms: FloatArray, reach: FloatArray, n_terms: int, dtype: Any) -> FloatArray:
+        """How far from the true margins those computed in a given precision can be.
 
         The standard bound of a dot product, ``(n_terms + 2) * unit`` times the sum of its absolute terms, carried from
         layer to layer with the worst signs: no assumption on the order of the sums, nor on fused operations.
@@ -82,13 +81,16 @@ class DenseLayers:
             At least the absolute value of what comes out of it.
         n_terms : int
             How many numbers are added up there.
-        unit : float
-            Unit roundoff of the arithmetic.
+        dtype : numpy dtype
+            The precision.
 
         Returns
         -------
         ndarray of shape (n,)
+            Infinite where numbers may be too large for the precision.
         """
+        unit = unit_roundoff(dtype)
+        largest = terms.max(axis=1)
         error = (n_terms + 2) * unit * terms
         for number, activation in enumerate(self.activations, start=1):
             # Libraries compute activations to a few units in the last place; sixteen is far more than any needs.
@@ -98,7 +100,8 @@ class DenseLayers:
             total = reach @ weight + np.abs(self.biases[number])
             error = error @ weight + (weight.shape[0] + 2) * unit * total
             reach = total
-        return 1.1 * error[:, 0]  # terms of second order
+            largest = np.maximum(largest, total.max(axis=1))
+        return np.where(largest < 0.1 * np.finfo(dtype).max, 1.1 * error[:, 0], np.inf)  # 1.1: terms of second order
 
 
 def unit_roundoff(dtype: Any) -> float:

@@ -163,8 +163,3 @@ class TorchScorer:
             read = kind_by_reading(self._outputs.module)
             self._output = kind_by_probing(self._outputs, n_columns) if read is None else read
         return self._output
-
-
-def torch_scorer(module: Any) -> TorchScorer:
-    """The scorer of a bare module."""
-    return TorchScorer(module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -104,3 +104,8 @@ def torch_pipeline(
     """
     classifier = TorchClassifier(module, classes=classes, output=output)
     return Pipeline([("encoder", encoder), ("module", classifier)])
+
+
+def torch_scorer(module: Any) -> Callable[[NativeTable], FloatArray]:
+    """Probabilities of both classes, for a bare module."""
+    return TorchClassifier(module).predict_proba

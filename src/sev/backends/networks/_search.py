@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from sev.backends.networks._beam import beam
+from sev.backends.networks._budget import Budget
 from sev.backends.networks._pool import Pool, furthest_first
 from sev.backends.networks._subsets import subsets
 from sev.backends.networks._vertices import Vertices
-from sev.search import Limits, Problem, SolutionBuilder, pack
+from sev.search import Problem, SolutionBuilder, pack
 from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Numbers in one array of a chunk: small enough for the processor's cache, large enough for its matrix products.
 CHUNK_NUMBERS = 1 << 18
 SMALLEST_CHUNK = 64
 
+#: Against the clock, sets of one and two features are tried first, for they are soon done; then beams.
+_BEAM_AT = 3
+
 
 class ModelRaisedError(Exception):
     """The model itself raised on some vertex; carries what it said."""
-
-
-@dataclass
-class Budget:
-    """What may still be spent on one row."""
-
-    deadline: float = math.inf
-    vertices: float = math.inf
-
-    @classmethod
-    def of(cls, limits: Limits) -> Budget:
-        """A full budget."""
-        deadline = math.inf if limits.time_limit is None else time.perf_counter() + limits.time_limit
-        return cls(deadline, math.inf if limits.max_predictions is None else limits.max_predictions)
-
-    def take(self, wanted: int) -> int:
-        """Spend vertices: as many as are wanted, fewer, or none."""
-        if self.deadline < math.inf and time.perf_counter() >= self.deadline:
-            self.vertices = 0
-        granted = int(min(wanted, self.vertices))
-        self.vertices -= granted
-        return granted
 
 
 @dataclass
@@ -70,14 +51,14 @@ class Search:
     active : ndarray of int, shape (n_rows, n_active)
         Their active features, ascending.
     budget : Budget
-        For one row; with several rows it must be unlimited.
+        For each row; with several rows it must have no deadline.
     """
 
     problem: Problem
     vertices: Vertices
     rows: IntArray
     active: IntArray
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget
 
     def __post_init__(self) -> None:
         """Turn the band of the problem the way of the vertices: more is further across."""
@@ -92,29 +73,41 @@ class Search:
 
     def run(self, builder: SolutionBuilder) -> None:
         """Answer all rows."""
-        limits = self.problem.limits
-        deepest = self.n_active if limits.max_size is None else min(self.n_active, limits.max_size)
-        limited = limits.time_limit is not None or limits.max_predictions is not None
-        found: BoolArray | None = None  # the smallest sets known without proof, when there is a limit
+        max_size = self.problem.limits.max_size
+        deepest = self.n_active if max_size is None else min(self.n_active, max_size)
         open_rows = np.arange(len(self.rows))
+        known: dict[int, BoolArray] = {}  # the smallest sets known without proof
+        left = self.budget.levels
         for size in range(1, deepest + 1):
-            if size == 2 and limited and len(open_rows):
-                try:
-                    found = beam(self, deepest)
-                except ModelRaisedError as error:
-                    builder.error(int(self.rows[0]), str(error))
-                    return
+            n_sets = math.comb(self.n_active, size)
+            if (size == _BEAM_AT and self.budget.deadline < math.inf) or n_sets > left:
+                open_rows = self._descend(builder, open_rows, deepest, known)
             still_open = []
-            for block in self._blocks(open_rows, size):
-                for row, level in zip(block, self._level(block, size), strict=True):
-                    if not self._settle(builder, int(row), size, level, found):
+            for block in self._blocks(open_rows, n_sets):
+                for row, level in zip(block, self._level(block, size, left), strict=True):
+                    if not self._settle(builder, int(row), size, level, known.get(int(row))):
                         still_open.append(row)
             open_rows = np.array(still_open, dtype=np.int64)
+            left -= n_sets
         for row in self.rows[open_rows].tolist():
             if deepest == self.n_active:
                 builder.unexplainable(row, n_active=self.n_active)
             else:
                 builder.undecided(row, lower_bound=deepest + 1)
+
+    def _descend(self, builder: SolutionBuilder, rows: IntArray, deepest: int, known: dict[int, BoolArray]) -> IntArray:
+        """Look for small sets before a level that may not be finished; gives back the rows that are still open."""
+        open_rows = []
+        for row in rows[~np.isin(rows, list(known))]:
+            try:
+                found = beam(self, row[None], deepest)
+            except ModelRaisedError as error:
+                builder.error(int(self.rows[row]), str(error))
+                continue
+            open_rows.append(row)
+            if found is not None:
+                known[int(row)] = found
+        return np.array([*rows[np.isin(rows, list(known))], *open_rows], dtype=np.int64)
 
     def _settle(self, builder: SolutionBuilder, row: int, size: int, level: Level, found: BoolArray | None) -> bool:
         """Record the answer of a row if this level decides it or the budget has ended."""
@@ -143,34 +136,36 @@ class Search:
         builder.found(number, masks, lower_bound=size, complete=complete, proven=proven)
         return True
 
-    def _blocks(self, rows: IntArray, size: int) -> list[IntArray]:
+    def _blocks(self, rows: IntArray, n_sets: int) -> list[IntArray]:
         """Rows that fit into one chunk together."""
-        together = max(1, self.chunk // math.comb(self.n_active, size))
+        together = max(1, self.chunk // n_sets)
         return [rows[begin : begin + together] for begin in range(0, len(rows), together)]
 
-    def _level(self, rows: IntArray, size: int) -> list[Level]:
+    def _level(self, rows: IntArray, size: int, limit: float) -> list[Level]:
         """Try all sets of one size; when the model raises, find the row on which it does."""
         try:
-            return self._try_level(rows, size)
+            return self._try_level(rows, size, limit)
         except ModelRaisedError as error:
             if len(rows) == 1:
                 return [Level(Pool(0), error=str(error))]
-            return [level for row in rows for level in self._level(row[None], size)]
+            return [level for row in rows for level in self._level(row[None], size, limit)]
 
-    def _try_level(self, rows: IntArray, size: int) -> list[Level]:
+    def _try_level(self, rows: IntArray, size: int, limit: float) -> list[Level]:
+        """Try the sets of one size, no more than ``limit`` of them for each row."""
         levels = [Level(Pool(self.problem.limits.max_sets)) for _ in rows]
         for sets, state in subsets(self.vertices, rows, self.n_active, size, max(1, self.chunk // len(rows))):
-            granted = self.budget.take(len(sets))
-            if granted < len(sets):
+            cut = self.budget.is_over() or len(sets) > limit
+            if cut:
+                granted = 0 if self.budget.is_over() else int(limit)
                 sets, state = sets[:granted], state[:, :granted]
+            limit -= len(sets)
             across, reached, slack = self.decide(rows, sets, state)
             for level, row_across, row_reached in zip(levels, across, reached, strict=True):
                 chosen = np.flatnonzero(row_across)
                 if len(chosen):
                     level.pool.add(sets[chosen], row_reached[chosen], slack)
-            if self.budget.vertices == 0:
-                is_last = granted and sets[-1, 0] == self.n_active - size
-                levels[0].finished = bool(is_last)
+                level.finished = not cut
+            if cut:
                 break
         return levels
 
@@ -186,7 +181,7 @@ class Search:
             return np.zeros((len(rows), 0), dtype=np.bool_), np.zeros((len(rows), 0)), 0.0
         reached, error = self.vertices.progress(rows, state)
         across = reached > self._high + error
-        near = ~(across | (reached < self._low - error))  # what is not a number is near, too
+        near = ~(across | (reached < self._low - error))  # not a number, or infinitely uncertain: near, too
         if near.any():
             row_numbers, set_numbers = np.nonzero(near)
             near_sets = self._as_bool(sets[set_numbers])
@@ -201,12 +196,18 @@ class Search:
             across = reached > self._high + error
             undecided = ~(across | (reached < self._low - error))
         if undecided.any():
-            asked = self._as_features(rows[undecided], sets[undecided])
-            try:
-                across[undecided] = self.problem.crosses(self.rows[rows[undecided]], asked)
-            except Exception as error:
-                raise ModelRaisedError(f"{type(error).__name__}: {error}") from error
+            across[undecided] = self._ask(rows[undecided], sets[undecided])
         return across
+
+    def _ask(self, rows: IntArray, sets: BoolArray) -> BoolArray:
+        """The model's own word."""
+        try:
+            scores = self.problem.evaluate(self.rows[rows], self._as_features(rows, sets))
+        except Exception as error:  # the model may raise anything
+            raise ModelRaisedError(f"{type(error).__name__}: {error}") from error
+        if not np.isfinite(scores).all():
+            raise ModelRaisedError(f"the model's score is {scores[~np.isfinite(scores)][0]}")
+        return self.problem.is_across(scores)
 
     def _as_bool(self, sets: IntArray) -> BoolArray:
         """Lists of active numbers as bool rows over the active features."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from sev.backends.networks._search import Budget, Search
+from sev.backends.networks._budget import Budget
+from sev.backends.networks._search import Search
 from sev.backends.networks._vertices import Vertices
 from sev.search import Problem, Solution, SolutionBuilder, n_words
 from sev.typing import FloatArray, IntArray
@@ -18,7 +19,7 @@ _BATCH_NUMBERS = 1 << 21
 MakeVertices = Callable[[FloatArray, FloatArray, list[IntArray], IntArray], Vertices]
 
 
-def solve(problem: Problem, make: MakeVertices, numbers_per_feature: int) -> Solution:
+def solve(problem: Problem, make: MakeVertices, numbers_per_feature: int, vertices_per_prediction: int) -> Solution:
     """Solve a problem level by level.
 
     Parameters
@@ -29,17 +30,19 @@ def solve(problem: Problem, make: MakeVertices, numbers_per_feature: int) -> Sol
         Prepares the vertices of some rows.
     numbers_per_feature : int
         Numbers that are prepared for each feature of each row.
+    vertices_per_prediction : int
+        Vertices that cost about as much as one prediction of the model, the unit of ``max_predictions``.
     """
     builder = SolutionBuilder(problem.n_rows, n_words(problem.n_features))
     columns = [np.flatnonzero(problem.column_feature == feature) for feature in range(problem.n_features)]
-    one_by_one = problem.limits.time_limit is not None or problem.limits.max_predictions is not None
-    together = 1 if one_by_one else max(1, _BATCH_NUMBERS // max(1, numbers_per_feature * problem.n_features))
+    against_the_clock = problem.limits.time_limit is not None
+    together = 1 if against_the_clock else max(1, _BATCH_NUMBERS // max(1, numbers_per_feature * problem.n_features))
     for rows, n_active in _batches(problem, together):
         if n_active == 0:
             for row in rows.tolist():
                 builder.unexplainable(row, n_active=0)
             continue
-        budget = Budget.of(problem.limits)
+        budget = Budget.of(problem.limits, n_active, vertices_per_prediction)
         active = np.nonzero(problem.active[rows])[1].reshape(len(rows), n_active)
         queries = problem.queries[rows]
         reference = np.broadcast_to(problem.reference, queries.shape)

@@ -76,8 +76,8 @@ class DenseVertices:
         Columns of each feature.
     active : ndarray of int, shape (n_rows, n_active)
         The feature that each active number of a row stands for.
-    unit : float
-        Unit roundoff of the model's own arithmetic.
+    dtype : numpy dtype
+        Precision of the model's own arithmetic.
     """
 
     batch = 1 << 30  # bounded by memory alone
@@ -91,7 +91,7 @@ class DenseVertices:
         end: FloatArray,
         columns: list[IntArray],
         active: IntArray,
-        unit: float,
+        dtype: np.dtype[np.floating],
     ) -> None:
         self._layers = layers
         self._fast = fast
@@ -103,8 +103,9 @@ class DenseVertices:
         for feature, own in enumerate(columns):
             by_feature[feature] = difference[:, own] @ weight[own]
         self._steps = by_feature[active, np.arange(len(start))[:, None]]
-        self._base32 = self._base.astype(np.float32)
-        self._steps32 = self._steps.astype(np.float32).reshape(-1, layers.width)
+        with np.errstate(over="ignore"):
+            self._base32 = self._base.astype(np.float32)
+            self._steps32 = self._steps.astype(np.float32).reshape(-1, layers.width)
         self._n_active = active.shape[1]
 
         # What rounding can do to any vertex of a row: sums of absolute terms, and the largest values that come out.
@@ -112,10 +113,10 @@ class DenseVertices:
         fallen = self._base + np.minimum(self._steps, 0).sum(axis=1)
         largest = np.maximum(np.abs(risen), np.abs(fallen))
         steps = np.abs(self._base) + np.abs(self._steps).sum(axis=1)
-        self._fast_error = layers.rounding(steps, largest, self._n_active, unit_roundoff(np.float32))
+        self._fast_error = layers.rounding(steps, largest, self._n_active, np.float32)
         absolute = np.maximum(np.abs(start), np.abs(end)) @ np.abs(weight) + np.abs(bias)
-        here = layers.rounding(3 * absolute, largest, layers.n_columns + self._n_active, unit_roundoff(np.float64))
-        self._error = here + layers.rounding(absolute, largest, layers.n_columns + 1, unit)
+        here = layers.rounding(3 * absolute, largest, layers.n_columns + self._n_active, np.float64)
+        self._error = here + layers.rounding(absolute, largest, layers.n_columns + 1, dtype)
 
     def root(self, rows: IntArray) -> State:
         """See :class:`Vertices`."""
@@ -156,8 +157,8 @@ class ModuleVertices:
         Margins of encoded rows (n, n_columns), turned so that larger is further across.
     start, end, columns, active
         As for :class:`DenseVertices`.
-    unit : float
-        Unit roundoff of the module's arithmetic.
+    dtype : numpy dtype
+        Precision of the module's arithmetic.
     """
 
     batch = 4096
@@ -170,7 +171,7 @@ class ModuleVertices:
         end: FloatArray,
         columns: list[IntArray],
         active: IntArray,
-        unit: float,
+        dtype: np.dtype[np.floating],
     ) -> None:
         self._margins = margins
         self._start = start
@@ -181,7 +182,7 @@ class ModuleVertices:
             self._belongs[feature, own] = True
         self.width = start.shape[1]
         # The order of a module's sums is its own affair and changes with the size of a batch.
-        self._slack = 4096 * unit
+        self._slack = 4096 * unit_roundoff(dtype)
 
     def root(self, rows: IntArray) -> State:
         """See :class:`Vertices`."""

@@ -1,0 +1,204 @@
+"""Budgets, limits and failures: what the search says when it cannot say everything."""
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from backends.networks.cases import get_case, make_mlp
+from backends.networks.problems import make_problem, oracle, sets_of, status_of
+from sklearn.neural_network import MLPClassifier
+
+from sev import Status
+from sev.backends.networks import _budget, from_sklearn
+from sev.search import Limits
+
+N_COLUMNS = 12
+
+
+@pytest.fixture(scope="module")
+def deep():
+    """A network and rows whose answers take several levels."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(600, N_COLUMNS))
+    model = MLPClassifier((24, 24), activation="tanh", learning_rate_init=0.01, random_state=0)
+    for _ in range(30):
+        model.partial_fit(rows, rows.sum(axis=1) + rows[:, 0] * rows[:, 1] > 0, classes=[False, True])
+    backend = from_sklearn(model, "predict_proba")
+    rows = rng.uniform(0.0, 1.2, size=(60, N_COLUMNS))
+    rows[:20] *= 3  # too far for any allowed set
+
+    def score(rows):
+        return model.predict_proba(rows)[:, 1]
+
+    reference = np.linspace(-0.9, -0.1, N_COLUMNS)
+    problem = make_problem(backend, score, rows, reference, restricted=(0, 3, 5))
+    sizes = backend.solve(problem).sizes()
+    chosen = np.concatenate([np.flatnonzero(sizes == size)[:4] for size in (-1, 2, 3, 4, 5, 6, 7)])
+    assert len(set(sizes[chosen])) >= 4
+    return backend, replace(problem, queries=problem.queries[chosen], active=problem.active[chosen]), chosen, problem
+
+
+def solve_with(deep, **limits):
+    backend, problem, chosen, whole = deep
+    evaluate = whole.evaluate
+
+    def evaluate_chosen(rows, sets):
+        return evaluate(chosen[rows], sets)
+
+    problem = replace(problem, limits=Limits(**limits), evaluate=evaluate_chosen)
+    return problem, backend.solve(problem)
+
+
+BUDGETS = [1, 2, 3, 5, 8, 10, 12, 14, 16, 18, 20]
+
+
+@pytest.fixture(scope="module")
+def answers(deep):
+    """Answers of all rows for growing budgets, the last one without a limit."""
+    return [solve_with(deep, max_predictions=budget)[1] for budget in BUDGETS] + [solve_with(deep)[1]]
+
+
+def test_bounds_never_cross_and_never_get_worse(deep, answers):
+    final = answers[-1]
+    n_active = deep[1].active.sum(axis=1)
+    best = np.array([_best(solution) for solution in answers])
+    lower = np.array([solution.lower_bound for solution in answers])
+    assert (np.diff(lower, axis=0) >= 0).all()
+    assert all((later <= earlier).all() for earlier, later in pairwise(best))
+    assert (lower <= np.minimum(best, n_active + 1)).all()
+    known = final.sizes() > 0
+    assert (lower[:, known] <= final.sizes()[known]).all()
+    assert (best[:, known] >= final.sizes()[known]).all()
+
+
+def test_budgets_end_in_every_honest_way(answers):
+    seen = {Status.from_code(int(code)) for solution in answers for code in solution.status}
+    assert seen >= {Status.FEASIBLE, Status.UNDECIDED, Status.OPTIMAL, Status.UNEXPLAINABLE}
+    for solution in answers:
+        for row, code in enumerate(solution.status):
+            size = solution.sizes()[row]
+            if code == Status.OPTIMAL.code:
+                assert solution.lower_bound[row] == size
+            if code == Status.FEASIBLE.code:
+                assert solution.lower_bound[row] < size
+                assert not solution.complete[row]
+
+
+def test_sets_of_any_budget_do_cross(deep, answers):
+    _, problem, chosen, whole = deep
+    for solution in answers:
+        for row in range(problem.n_rows):
+            for features in sets_of(problem, solution, row):
+                chosen_set = np.isin(np.arange(N_COLUMNS), features)
+                assert whole.crosses(chosen[row : row + 1], chosen_set[None])[0]
+
+
+def _best(solution):
+    """Size of what was found, infinite where nothing was."""
+    sizes = solution.sizes().astype(float)
+    return np.where(sizes < 0, math.inf, sizes)
+
+
+class Clock:
+    """A clock that moves on by one with every look at it."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 1.0
+        return self.now
+
+
+def test_more_time_never_makes_an_answer_worse(deep, monkeypatch):
+    lower, best = [], []
+    for looks in [*range(0, 60, 2), 10_000]:
+        monkeypatch.setattr(_budget, "time", Clock())
+        solution = solve_with(deep, time_limit=float(looks))[1]
+        lower.append(solution.lower_bound)
+        best.append(_best(solution))
+    assert (np.diff(lower, axis=0) >= 0).all()
+    assert all((later <= earlier).all() for earlier, later in pairwise(best))
+    assert (lower[0] == 1).all()
+    assert np.isinf(best[0]).all()
+    np.testing.assert_array_equal(solution.sizes(), solve_with(deep)[1].sizes())
+
+
+def test_no_time_at_all_still_gives_an_answer_for_every_row(deep):
+    problem, solution = solve_with(deep, time_limit=0.0)
+    assert {status_of(solution, row) for row in range(problem.n_rows)} == {Status.UNDECIDED}
+    assert (solution.lower_bound == 1).all()
+
+
+def test_a_size_limit_is_kept(deep):
+    full = solve_with(deep)[1]
+    solution = solve_with(deep, max_size=3)[1]
+    small = (full.sizes() > 0) & (full.sizes() <= 3)
+    assert (solution.status[small] == Status.OPTIMAL.code).all()
+    assert (solution.status[~small] == Status.UNDECIDED.code).all()
+    assert (solution.lower_bound[~small] == 4).all()
+
+
+def test_beams_keep_to_the_size_limit(deep):
+    for budget in BUDGETS:
+        assert solve_with(deep, max_size=3, max_predictions=budget)[1].sizes().max() <= 3
+
+
+def test_a_row_on_which_the_model_raises_is_the_only_one_to_fail():
+    case = get_case("torch-any-logit")
+    problem = make_problem(case.backend, case.score, case.rows[:30], case.reference, threshold=case.threshold)
+    bad = 2
+
+    class Raises:
+        def evaluate(self, rows, sets):
+            if (rows == bad).any():
+                raise RuntimeError("no score for this one")
+            return problem.evaluate(rows, sets)
+
+    everything_near = replace(problem, low=-math.inf, high=math.inf, evaluate=Raises().evaluate)
+    solution = case.backend.solve(everything_near)
+    assert status_of(solution, bad) is Status.ERROR
+    assert solution.reasons == {bad: "RuntimeError: no score for this one"}
+    for row in set(range(problem.n_rows)) - {bad}:
+        size, sets = oracle(problem, row)
+        assert set(sets_of(problem, solution, row)) == sets
+        assert size == solution.sizes()[row]
+
+
+def test_a_score_that_is_not_finite_is_an_error_of_its_row():
+    case = get_case("mlp-relu")
+    problem = make_problem(case.backend, case.score, case.rows[:10], case.reference)
+    broken = replace(
+        problem, low=-math.inf, high=math.inf, evaluate=lambda rows, sets: np.where(rows == 0, np.nan, 0.9)
+    )
+    solution = case.backend.solve(broken)
+    assert status_of(solution, 0) is Status.ERROR
+    assert solution.reasons == {0: "the model's score is nan"}
+    assert status_of(solution, 1) is Status.UNEXPLAINABLE
+
+
+def test_a_row_without_active_features_is_unexplainable():
+    case = get_case("mlp-relu")
+    problem = make_problem(case.backend, case.score, case.rows[:10], case.reference, restricted=range(7))
+    solution = case.backend.solve(problem)
+    assert (solution.status == Status.UNEXPLAINABLE.code).all()
+    assert (solution.lower_bound == 1).all()
+
+
+def test_margins_too_large_for_float32_are_looked_at_again():
+    model = make_mlp("relu", (6,))
+    model.coefs_[0] *= 1e30
+    model.coefs_[1] *= 1e30
+    backend = from_sklearn(model, "predict_proba")
+    rows = np.random.default_rng(0).normal(size=(20, 7))
+
+    def score(rows):
+        return model.predict_proba(rows)[:, 1]
+
+    reference = rows[score(rows) < 0.5][0]
+    problem = make_problem(backend, score, rows, reference)
+    solution = backend.solve(problem)
+    for row in range(problem.n_rows):
+        assert set(sets_of(problem, solution, row)) == oracle(problem, row)[1]
