@@ -8,10 +8,34 @@
 ['optimal', 'not_target']
 """
 
+from importlib import import_module
+from typing import Any
+
 from sev import datasets, references
 from sev.explainers import Explainer
 from sev.explanations import Explanation, Explanations, Status
 
 __version__ = "0.1.0"
 
-__all__ = ["Explainer", "Explanation", "Explanations", "Status", "__version__", "datasets", "references"]
+#: Names that are imported when first asked for, and the module that has them; a module stands for itself.
+_LAZY: dict[str, str] = {
+    "SEVGradientBoostingClassifier": "sev.training",
+    "SEVLogisticRegression": "sev.training",
+    "SEVMLPClassifier": "sev.training",
+    "compare": "sev.training",
+    "losses": "sev.training.losses",
+    "optimize": "sev.training",
+}
+
+__all__ = ["Explainer", "Explanation", "Explanations", "Status", "__version__", "datasets", "references", *_LAZY]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'sev' has no attribute {name!r}")
+    module = import_module(_LAZY[name])
+    return module if _LAZY[name].endswith(f".{name}") else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

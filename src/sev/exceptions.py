@@ -41,6 +41,10 @@ class VerificationError(SevError, AssertionError):
     """An explanation that the model, asked again, does not confirm."""
 
 
+class TrainingError(SevError, ValueError):
+    """A training run that cannot give a usable model."""
+
+
 class MissingDependencyError(SevError, ImportError):
     """An optional package that a feature needs is not installed."""
 
@@ -55,6 +59,10 @@ class FallbackWarning(SevWarning):
 
 class ReferenceWarning(SevWarning):
     """The automatic reference is not the one that was asked for first."""
+
+
+class TrainingWarning(SevWarning):
+    """A training run that gave back the model it was given."""
 
 
 class InterruptedExplanation(KeyboardInterrupt):
