@@ -17,7 +17,19 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _log = logging.getLogger("sev")
 
 
-def njit(*signatures: str, **options: Any) -> Callable[[_Function], _Function]:
+def kernel_type(name: str) -> Any:
+    """Type in a kernel's signature: ``"int64"``, ``"float64[::1]"`` (contiguous vector), ``"uint64[:, ::1]"`` (matrix)."""
+    element, _, shape = name.partition("[")
+    scalar = getattr(numba.types, element)
+    return scalar if not shape else numba.types.Array(scalar, shape.count(":") - 1, "C")
+
+
+def tuple_type(cls: Any, *fields: str) -> Any:
+    """Type in a kernel's signature of a named tuple, from the types of its fields."""
+    return numba.types.NamedTuple([kernel_type(field) for field in fields], cls)
+
+
+def njit(*signatures: Any, **options: Any) -> Callable[[_Function], _Function]:
     """Compile to machine code that releases the interpreter's lock and is cached on disk."""
     settings: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": False, "error_model": "numpy", **options}
     compile_with: Any = numba.njit  # numba types its decorator more narrowly than it behaves

@@ -1,0 +1,149 @@
+"""One flat form for trees of all libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
+
+# A node is one int64, ``left << 32 | column << 8 | flags``; the right child follows the left one; left == 0: a leaf.
+# A number goes left when it is at most the node's threshold, unless one of these flags says otherwise.
+NAN_LEFT = 1  # missing values go left
+CATEGORICAL = 2  # left when the category is in the node's set
+OUTSIDE_LEFT = 4  # with CATEGORICAL: left when the category is not in the set
+ZERO_MISSING = 8  # zero is a missing value
+SPECIAL = 16  # one of the above: more than a comparison
+AT_REFERENCE = 128  # the reference goes right here (written in for one reference at a time)
+
+#: What LightGBM takes for zero (a float32 constant).
+ZERO_WIDTH = float(np.float32(1e-35))
+
+_MOST_COLUMNS = 1 << 24
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tree:
+    """One tree as a library stores it; ``left`` is negative at leaves, the root is node 0.
+
+    Numbers at most the threshold go left. Nodes in ``categories`` ask instead whether the category is in their set;
+    ``outside_left`` says that those not in it go left.
+    """
+
+    left: IntArray
+    right: IntArray
+    column: IntArray
+    threshold: FloatArray
+    value: FloatArray
+    nan_left: BoolArray | None = None
+    zero_missing: BoolArray | None = None
+    categories: dict[int, Sequence[int]] | None = None
+    outside_left: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Forest:
+    """Trees whose leaves are summed, in arrays that kernels read; see the top of this file for the nodes."""
+
+    nodes: IntArray
+    values: FloatArray
+    roots: IntArray
+    category_first: IntArray
+    category_words: MaskArray
+    n_columns: int
+    base: float
+    depth: int
+    n_leaves: int
+    leaf_depths: int
+    magnitude: float  # the largest sum of absolute leaves that a row can meet, with the base
+
+    def thresholds(self) -> dict[int, FloatArray]:
+        """The thresholds of each column that has numeric splits."""
+        flags = self.nodes & 0xFF
+        numeric = ((self.nodes >> 32) != 0) & ((flags & CATEGORICAL) == 0)
+        columns = (self.nodes[numeric] >> 8) & 0xFFFFFF
+        values = self.values[numeric]
+        return {int(column): np.unique(values[columns == column]) for column in np.unique(columns)}
+
+
+def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Forest:
+    """Lay trees out one after the other, the two children of a node side by side."""
+    if n_columns >= _MOST_COLUMNS:
+        raise ValueError(f"{n_columns} columns are more than a node can hold ({_MOST_COLUMNS - 1})")
+    sets: list[Sequence[int]] = []
+    parts: list[tuple[IntArray, FloatArray]] = []
+    roots = np.empty(len(trees), dtype=np.int64)
+    offset = n_leaves = leaf_depths = depth = 0
+    magnitude = abs(base)
+    for number, tree in enumerate(trees):
+        order, depths, left = _breadth_first(tree, offset)
+        parts.append(_pack(tree, order, left, sets))
+        roots[number] = offset
+        leaves = left == 0
+        offset += order.size
+        n_leaves += int(leaves.sum())
+        leaf_depths += int(depths[leaves].sum())
+        depth = max(depth, int(depths.max()))
+        magnitude += float(np.abs(tree.value[order[leaves]]).max())
+    words = [_words(members) for members in sets]
+    return Forest(
+        nodes=np.concatenate([part[0] for part in parts] or [np.zeros(0, np.int64)]),
+        values=np.concatenate([part[1] for part in parts] or [np.zeros(0)]),
+        roots=roots,
+        category_first=np.cumsum([0, *(len(word) for word in words)], dtype=np.int64),
+        category_words=np.concatenate([np.zeros(0, np.uint64), *words]),
+        n_columns=n_columns,
+        base=float(base),
+        depth=depth,
+        n_leaves=n_leaves,
+        leaf_depths=leaf_depths,
+        magnitude=magnitude,
+    )
+
+
+def _breadth_first(tree: Tree, offset: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Nodes level by level, the depth of each, and where its left child comes to lie (0 for leaves)."""
+    level = np.zeros(1, dtype=np.int64)
+    order, depths, lefts = [], [], []
+    following = offset + 1  # where the next level begins
+    while level.size:
+        inner = tree.left[level] >= 0
+        left = np.zeros(level.size, dtype=np.int64)
+        left[inner] = following + 2 * np.arange(int(inner.sum()))
+        order.append(level)
+        depths.append(np.full(level.size, len(depths)))
+        lefts.append(left)
+        parents = level[inner]
+        level = np.column_stack([tree.left[parents], tree.right[parents]]).ravel().astype(np.int64)
+        following += level.size
+    return np.concatenate(order), np.concatenate(depths), np.concatenate(lefts)
+
+
+def _pack(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]) -> tuple[IntArray, FloatArray]:
+    inner = left != 0
+    flags = np.zeros(order.size, dtype=np.int64)
+    if tree.nan_left is not None:
+        flags |= np.where(tree.nan_left[order], NAN_LEFT, 0)
+    if tree.zero_missing is not None:
+        flags |= np.where(tree.zero_missing[order], ZERO_MISSING, 0)
+    values = np.where(inner, tree.threshold[order], tree.value[order]).astype(np.float64)
+    if tree.categories:
+        place = {int(node): at for at, node in enumerate(order)}
+        for node, members in tree.categories.items():
+            at = place[node]
+            flags[at] |= CATEGORICAL | (OUTSIDE_LEFT if tree.outside_left else 0)
+            values[at] = len(sets)
+            sets.append(members)
+    flags = np.where(flags != 0, flags | SPECIAL, 0)
+    nodes = np.where(inner, left << 32 | tree.column[order].astype(np.int64) << 8 | flags, 0)
+    return nodes.astype(np.int64), values
+
+
+def _words(members: Sequence[int]) -> Any:
+    numbers = np.asarray(members, dtype=np.int64)
+    words = np.zeros(int(numbers.max(initial=0)) // 64 + 1, dtype=np.uint64)
+    np.bitwise_or.at(words, numbers // 64, np.uint64(1) << (numbers % 64).astype(np.uint64))
+    return words

@@ -1,0 +1,113 @@
+"""The named tuples of arrays that travel between kernels, and their types in signatures.
+
+Fixed signatures make the kernels compile once, when they are imported, whatever calls them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sev._compile import kernel_type, tuple_type
+
+INT = kernel_type("int64")
+FLOAT = kernel_type("float64")
+INTS = kernel_type("int64[::1]")
+BOOLS = kernel_type("boolean[::1]")
+VECTOR = kernel_type("float64[::1]")
+MATRIX = kernel_type("float64[:, ::1]")
+CUBE = kernel_type("float64[:, :, ::1]")
+
+
+class Trees(NamedTuple):
+    """A forest as kernels take it; nodes are packed as ``_collapse.py`` says."""
+
+    nodes: Any  # (n_nodes,)
+    values: Any  # (n_nodes,): threshold, number of the category set, or leaf value
+    roots: Any  # (n_trees,)
+    category_first: Any  # (n_category_sets + 1,): where the words of each category set begin
+    category_words: Any  # category k is bit k % 64 of word k // 64
+    sizes: Any  # (3,): number of leaves, sum of the depths of all leaves, largest depth
+
+
+class Cubes(NamedTuple):
+    """Collapsed trees, on a stack: tree t has the cubes ``tree[t]:tree[t + 1]``, cube i the groups
+    ``groups[first[i]:first[i + 1]]``, of which the first ``need[i]`` must be in the set and the others must not.
+    """
+
+    tree: Any
+    first: Any
+    need: Any
+    values: Any
+    groups: Any
+
+
+class Groups(NamedTuple):
+    """Numbering of the features met in one row."""
+
+    number: Any  # (n_features,): -1 for features that were not met
+    feature: Any  # the reverse
+    linear: Any  # effect of the trees that have this feature only
+
+
+class Path(NamedTuple):
+    """Scratch of the collapse."""
+
+    node: Any
+    depth: Any
+    step: Any
+
+
+class Found(NamedTuple):
+    """Where sets are recorded."""
+
+    masks: Any
+    values: Any
+    feature: Any  # the feature of each group number
+    cursor: Any  # (3,): where this row begins, sets so far, sets to keep
+
+
+class Queries(NamedTuple):
+    """What is asked, row by row."""
+
+    rows: Any  # (n_rows, n_columns)
+    active: Any  # (n_rows, n_features)
+    feature_of_column: Any  # (n_columns,)
+    todo: Any  # the rows to answer
+    from_size: Any  # (n_rows,): no smaller set crosses
+    feasible: Any  # (n_rows,): 1 when some set is known to cross
+    budget: Any  # (n_rows,): units of work
+
+
+class Rules(NamedTuple):
+    """What holds for all rows. Margins are turned so that a set crosses by going down."""
+
+    minus: Any  # 1 when the set is taken from the reference
+    sign: Any  # 1 when margins are as they are, -1 when they are turned
+    base: Any  # constant part of the margin, turned
+    sure: Any  # below it a set crosses
+    limit: Any  # above it a set does not cross; between the two only the model knows
+    max_size: Any
+    max_sets: Any  # sets to list for each row, sure or not
+
+
+class Answers(NamedTuple):
+    """What was found, row by row, with the sets of all rows one after the other."""
+
+    outcome: Any  # (n_rows,)
+    proven: Any  # (n_rows,): the largest size known not to cross
+    first: Any  # (n_rows,): where the row's sets begin
+    count: Any  # (n_rows,): how many there are; more than max_sets: the list was cut
+    work: Any  # (n_rows,): units of work done
+    masks: Any  # (n_sets, n_words)
+    values: Any  # (n_sets,): turned margins
+
+
+_INTS, _VECTOR, _MATRIX = "int64[::1]", "float64[::1]", "float64[:, ::1]"
+TREES = tuple_type(Trees, _INTS, _VECTOR, _INTS, _INTS, "uint64[::1]", _INTS)
+CUBES = tuple_type(Cubes, _INTS, _INTS, _INTS, _VECTOR, "int32[::1]")
+GROUPS = tuple_type(Groups, _INTS, _INTS, _VECTOR)
+PATH = tuple_type(Path, _INTS, _INTS, _INTS)
+FOUND = tuple_type(Found, "uint64[:, ::1]", _VECTOR, _INTS, _INTS)
+QUERIES = tuple_type(Queries, _MATRIX, "boolean[:, ::1]", _INTS, _INTS, _INTS, _INTS, _INTS)
+RULES = tuple_type(Rules, "int64", "float64", "float64", "float64", "float64", "int64", "int64")
+ANSWERS = tuple_type(Answers, _INTS, _INTS, _INTS, _INTS, _INTS, "uint64[:, ::1]", _VECTOR)

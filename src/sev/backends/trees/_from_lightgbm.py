@@ -1,0 +1,141 @@
+"""Readers and scorer of LightGBM's tree boosters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.backends._protocol import CannotReadError
+from sev.backends.trees._backend import Link, TreeBackend
+from sev.backends.trees._encoding import to_codes, to_frame, to_numbers
+from sev.backends.trees._forest import ZERO_WIDTH, Tree, build_forest
+from sev.typing import FloatArray, NativeTable, Response
+
+_CATEGORICAL, _DEFAULT_LEFT = 1, 2
+_MISSING_IS_ZERO = 1  # in bits 2 and 3 of a decision type
+
+
+def read_classifier(model: Any, response: Response) -> TreeBackend:
+    """Read LGBMClassifier."""
+    if response != "predict_proba":
+        raise CannotReadError(f"its {response} is not read")
+    if len(model.classes_) != 2:
+        raise CannotReadError(f"it has {len(model.classes_)} classes")
+    return _read(model.booster_)
+
+
+def read_booster(model: Any, response: Response) -> TreeBackend:
+    """Read a raw Booster."""
+    if response != "call":
+        raise CannotReadError(f"its {response} is not read")
+    return _read(model)
+
+
+def booster_scorer(model: Any) -> Callable[[NativeTable], FloatArray]:
+    """The booster's own predictions."""
+    return lambda rows: np.asarray(model.predict(rows), dtype=np.float64)
+
+
+def _read(booster: Any) -> TreeBackend:
+    # As prediction does: the best iteration after early stopping, else all.
+    text = booster.model_to_string()
+    head, *blocks = text.partition("\nend of trees")[0].split("\nTree=")
+    header = _fields(head)
+    name, *options = header.get("objective", "custom").split()
+    settings = dict(option.split(":") for option in options if ":" in option)
+    if name not in {"binary", "cross_entropy"}:
+        raise CannotReadError(f"scores of the objective {name} are not read")
+    if int(header["num_tree_per_iteration"]) != 1:
+        raise CannotReadError("it has more than one output")
+    averaged = "average_output" in head.split("\n")
+    weight = 1.0 / max(1, len(blocks)) if averaged else 1.0
+    trees = [_tree(_fields(block)) for block in blocks]
+    n_columns = int(header["max_feature_idx"]) + 1
+    forest = build_forest(trees, n_columns=n_columns, base=0.0)
+    categorical = tuple(
+        column for column, info in enumerate(header.get("feature_infos", "").split(" ")) if _is_categorical(info)
+    )
+    categories = booster.pandas_categorical
+    return TreeBackend(
+        forest=forest,
+        encoder=lambda rows: _encode(rows, categories),
+        link=Link("logistic", weight * float(settings.get("sigmoid", 1.0))),
+        noise=1e-14 * forest.magnitude,
+        takes_missing=True,
+        fixed_columns=categorical,
+    )
+
+
+def _is_categorical(info: str) -> bool:
+    return info not in {"none", ""} and not info.startswith("[")
+
+
+def _fields(block: str) -> dict[str, str]:
+    pairs = (line.partition("=") for line in block.split("\n"))
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def _tree(fields: dict[str, str]) -> Tree:
+    if fields.get("is_linear", "0") != "0":
+        raise CannotReadError("its leaves are linear models")
+    n_leaves = int(fields["num_leaves"])
+    leaves = _numbers(fields["leaf_value"], np.float64)
+    if n_leaves == 1:
+        none = np.full(1, -1, dtype=np.int64)
+        return Tree(left=none, right=none, column=np.zeros(1, np.int64), threshold=np.zeros(1), value=leaves[:1])
+    n_inner = n_leaves - 1  # inner nodes first, then leaves; children below zero are leaves, numbered from -1 down
+    children = [_numbers(fields[side], np.int64) for side in ("left_child", "right_child")]
+    left, right = (np.where(child < 0, n_inner - 1 - child, child) for child in children)
+    decision = _numbers(fields["decision_type"], np.int64)
+    threshold = _numbers(fields["threshold"], np.float64)
+    categorical = (decision & _CATEGORICAL) != 0
+    missing = (decision >> 2) & 3
+    default_left = (decision & _DEFAULT_LEFT) != 0
+    # Where NaN is not the marker of missing values it counts as zero; in a category it goes right.
+    nan_left = np.where(missing == 0, threshold >= 0.0, default_left) & ~categorical
+    none = np.full(n_leaves, -1, dtype=np.int64)
+    blank = np.zeros(n_leaves, dtype=np.bool_)
+    return Tree(
+        left=np.concatenate([left, none]),
+        right=np.concatenate([right, none]),
+        column=np.concatenate([_numbers(fields["split_feature"], np.int64), np.zeros(n_leaves, np.int64)]),
+        threshold=np.concatenate([threshold, np.zeros(n_leaves)]),
+        value=np.concatenate([np.zeros(n_inner), leaves]),
+        nan_left=np.concatenate([nan_left, blank]),
+        zero_missing=np.concatenate([(missing == _MISSING_IS_ZERO) & ~categorical, blank]),
+        categories=_category_sets(fields, threshold, categorical),
+    )
+
+
+def _category_sets(fields: dict[str, str], threshold: FloatArray, categorical: Any) -> dict[int, list[int]]:
+    if not categorical.any():
+        return {}
+    bounds = _numbers(fields["cat_boundaries"], np.int64)
+    words = _numbers(fields["cat_threshold"], np.uint32)
+    sets = {}
+    for node in np.flatnonzero(categorical):
+        number = int(threshold[node])
+        own = words[bounds[number] : bounds[number + 1]]
+        sets[int(node)] = np.flatnonzero(np.unpackbits(own.astype("<u4").view(np.uint8), bitorder="little")).tolist()
+    return sets
+
+
+def _numbers(text: str, dtype: Any) -> Any:
+    return np.array(text.split(), dtype=dtype)
+
+
+def _encode(rows: NativeTable, categories: list[list[Any]] | None) -> FloatArray:
+    table = to_frame(rows)
+    if isinstance(table, pd.DataFrame) and categories:
+        table = table.copy(deep=False)
+        columns = [column for column, dtype in enumerate(table.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
+        if len(columns) != len(categories):
+            raise ValueError(f"the model was trained with {len(categories)} category columns, these rows have {len(columns)}")
+        for column, known in zip(columns, categories, strict=True):
+            table.isetitem(column, to_codes(table.iloc[:, column], known))
+    numbers = to_numbers(table)
+    return np.where(np.abs(numbers) <= ZERO_WIDTH, 0.0, numbers)  # as LightGBM does before it looks at any tree

@@ -1,0 +1,231 @@
+"""The search for all rows of a problem: kernels, the model's word where rounding cannot tell, and budgets."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from sev._compile import load_kernels
+from sev.backends.trees._forms import Answers, Queries, Rules, Trees
+from sev.explanations._status import Status
+from sev.search import Problem, Solution, n_words, unpack
+from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
+
+#: Work that one row may take when there is no time limit: roughly a second.
+DEFAULT_BUDGET = 500_000_000
+#: First budget of a row with a time limit, doubled as long as there is time: roughly a millisecond.
+_FIRST_BUDGET = 500_000
+#: Sets of one row that the model is asked about before the search for it is given up.
+_MOST_QUESTIONS = 20_000
+#: Sets for which there is room in one call of a kernel.
+_ROOM = 4_096
+_MOST_SIZE = 1 << 40
+
+
+class Solver:
+    """Answers problems over one forest. Holds the nodes marked for the last reference; safe to use from threads."""
+
+    def __init__(self, trees: Trees, base: float, noise: float, grid: float) -> None:
+        self._trees = trees
+        self._base = base
+        self._noise = noise
+        self._grid = grid  # margins closer than this count as equal in the order of sets
+        self._marked: tuple[bytes, Trees] | None = None
+
+    def solve(self, problem: Problem) -> Solution:
+        """Solve the problem exactly, within its limits."""
+        return _Run(self._rules(problem), self._trees_for(problem.reference), self._grid, problem).solve()
+
+    def _rules(self, problem: Problem) -> Rules:
+        low, high = problem.low - self._noise, problem.high + self._noise
+        down = problem.direction < 0
+        sign = 1.0 if down else -1.0
+        sure, limit = (low, high) if down else (-high, -low)
+        limits = problem.limits
+        return Rules(
+            int(problem.kind == "minus"), sign, sign * self._base, sure, limit,
+            _MOST_SIZE if limits.max_size is None else limits.max_size, max(1, limits.max_sets),
+        )  # fmt: skip
+
+    def _trees_for(self, reference: FloatArray) -> Trees:
+        key = reference.tobytes()
+        marked = self._marked  # one read: another thread may put in another reference at any time
+        if marked is None or marked[0] != key:
+            nodes = np.empty_like(self._trees.nodes)
+            row = np.ascontiguousarray(reference, dtype=np.float64)
+            load_kernels("sev.backends.trees._kernels").mark(self._trees, row, nodes)
+            marked = (key, self._trees._replace(nodes=nodes))
+            self._marked = marked
+        return marked[1]
+
+
+class _Run:
+    """The search for the rows of one problem.
+
+    Rows start with the narrow kernel and move to the wide one when it says so. Sets in the band that only the model can
+    tell are put to the model, for all rows at once; a row where it confirms none goes on with the next size.
+    """
+
+    def __init__(self, rules: Rules, trees: Trees, grid: float, problem: Problem) -> None:
+        n_rows = problem.n_rows
+        self.kernels = load_kernels("sev.backends.trees._kernels")
+        self.rules = rules
+        self.trees = trees
+        self.grid = grid
+        self.problem = problem
+        self.max_sets = rules.max_sets
+        self.time_limit = problem.limits.time_limit
+        self.n_words = n_words(problem.n_features)
+        self.queries = Queries(
+            np.ascontiguousarray(problem.queries, dtype=np.float64),
+            np.ascontiguousarray(problem.active),
+            np.ascontiguousarray(problem.column_feature, dtype=np.int64),
+            np.arange(n_rows),
+            np.ones(n_rows, dtype=np.int64),
+            np.zeros(n_rows, dtype=np.int64),
+            np.full(n_rows, DEFAULT_BUDGET if self.time_limit is None else _FIRST_BUDGET),
+        )
+        self.status = np.full(n_rows, Status.UNDECIDED.code, dtype=np.int8)
+        self.lower_bound = np.ones(n_rows, dtype=np.int64)
+        self.complete = np.zeros(n_rows, dtype=np.bool_)
+        self.reasons: dict[int, str] = {}
+        self.sets: list[tuple[IntArray, MaskArray, FloatArray]] = []  # row, set, turned margin
+        self.seconds = np.zeros(n_rows)
+        self.asked = np.zeros(n_rows, dtype=np.int64)
+
+    def solve(self) -> Solution:
+        """Search until every row has an answer."""
+        waiting: list[tuple[bool, int, IntArray]] = [(False, self.max_sets, self.queries.todo)]
+        while waiting:
+            wide, cap, rows = waiting.pop()
+            while rows.size:
+                begin = time.perf_counter()
+                done, answers = self._call(wide, cap, rows)
+                batch, rows = rows[:done], rows[done:]
+                self.seconds[batch] += (time.perf_counter() - begin) / done
+                waiting += self._settle(wide, cap, batch, answers)
+        return self._solution()
+
+    def _call(self, wide: bool, cap: int, rows: IntArray) -> tuple[int, Answers]:
+        n_rows, room = self.problem.n_rows, max(_ROOM, cap)
+        ints = np.empty((5, n_rows), dtype=np.int64)
+        answers = Answers(*ints, np.empty((room, self.n_words), dtype=np.uint64), np.empty(room))
+        kernel = self.kernels.search_wide if wide else self.kernels.search_narrow
+        done = kernel(self.trees, self.queries._replace(todo=rows), self.rules._replace(max_sets=cap), answers)
+        return done, answers
+
+    def _settle(self, wide: bool, cap: int, rows: IntArray, answers: Answers) -> list[tuple[bool, int, IntArray]]:
+        """Write down what is certain; gives what must be searched further."""
+        outcome, proven = answers.outcome[rows], answers.proven[rows]
+        codes = self.kernels
+        self.lower_bound[rows] = proven + 1
+        self.queries.from_size[rows] = proven + 1
+        further = []
+        if (outcome == codes.FOUND_SETS).any():
+            further += self._settle_found(wide, cap, rows[outcome == codes.FOUND_SETS], answers)
+        if (outcome == codes.FOUND_SETS).all():
+            return further
+        none = rows[outcome == codes.NONE]
+        self.status[none] = Status.UNEXPLAINABLE.code
+        self.lower_bound[none] = self.problem.active[none].sum(axis=1) + 1
+        self.complete[none] = True
+        self.queries.feasible[rows[outcome == codes.NARROW]] = 1
+        further += [(True, cap, rows[outcome == codes.WIDE]), (False, cap, rows[outcome == codes.NARROW])]
+        for row in rows[outcome == codes.SPENT]:
+            if self.time_limit is not None and self.seconds[row] < self.time_limit:
+                self.queries.budget[row] *= 2
+                further.append((wide, cap, np.array([row])))
+            elif answers.count[row] > 0:
+                self.status[row] = Status.FEASIBLE.code
+                at = answers.first[row]
+                self.sets.append((np.array([row]), answers.masks[at : at + 1], answers.values[at : at + 1]))
+        return further
+
+    def _settle_found(self, wide: bool, cap: int, rows: IntArray, answers: Answers) -> list[tuple[bool, int, IntArray]]:
+        """Keep the sets that cross, asking the model where rounding cannot tell."""
+        count = answers.count[rows]
+        listed = np.minimum(count, cap)
+        total = int(listed.sum())
+        first = int(answers.first[rows[0]])
+        # Other rows may have sets between those of these rows.
+        at = np.repeat(answers.first[rows] - np.cumsum(listed) + listed, listed) + np.arange(total)
+        owner = np.repeat(rows, listed)
+        masks, values = (
+            (answers.masks[first : first + total], answers.values[first : first + total])
+            if at[-1] == first + total - 1
+            else (answers.masks[at], answers.values[at])
+        )
+        crosses = values < self.rules.sure
+        if not crosses.all():
+            crosses = self._ask(owner, masks, crosses)
+            owner, masks, values = owner[crosses], masks[crosses], values[crosses]
+        confirmed = np.bincount(owner, minlength=self.problem.n_rows)[rows]
+        cut = count > cap
+        failed = np.array([row in self.reasons for row in rows]) if self.reasons else np.zeros(rows.size, dtype=np.bool_)
+        short = cut & (confirmed < self.max_sets) & (self.asked[rows] < _MOST_QUESTIONS) & ~failed
+        settled = (confirmed > 0) & ~short & ~failed
+        self.status[rows[settled]] = Status.OPTIMAL.code
+        self.complete[rows[settled]] = (~cut & (confirmed <= self.max_sets))[settled]
+        keep = np.isin(owner, rows[settled]) if not settled.all() else slice(None)
+        self.sets.append((owner[keep], masks[keep], values[keep]))
+        if settled.all():
+            return []
+        following = rows[(confirmed == 0) & ~cut & ~failed]
+        self.queries.from_size[following] += 1
+        self.lower_bound[following] += 1
+        return [(wide, cap, following), (wide, cap * 8, rows[short])]
+
+    def _ask(self, owner: IntArray, masks: MaskArray, sure: BoolArray) -> BoolArray:
+        """Which sets cross, by the model's own word for those that are not sure."""
+        crosses = sure.copy()
+        unsure = np.flatnonzero(~sure)
+        sets = unpack(masks[unsure], self.problem.n_features)
+        np.add.at(self.asked, owner[unsure], 1)
+        try:
+            crosses[unsure] = self.problem.crosses(owner[unsure], sets)
+        except Exception:  # whatever a model raises, it stops only the rows on which it raises
+            for row in np.unique(owner[unsure]):
+                mine = owner[unsure] == row
+                try:
+                    crosses[unsure[mine]] = self.problem.crosses(owner[unsure][mine], sets[mine])
+                except Exception as error:
+                    crosses[owner == row] = False
+                    self.status[row] = Status.ERROR.code
+                    self.reasons[int(row)] = f"{type(error).__name__}: {error}"
+        return crosses
+
+    def _solution(self) -> Solution:
+        n_rows = self.problem.n_rows
+        for row in self.reasons:
+            self.lower_bound[row] = 0
+        if len(self.sets) == 1:
+            owner, masks, values = self.sets[0]
+        else:
+            owner = np.concatenate([np.zeros(0, dtype=np.int64), *(part[0] for part in self.sets)])
+            masks = np.concatenate([np.zeros((0, self.n_words), np.uint64), *(part[1] for part in self.sets)])
+            values = np.concatenate([np.zeros(0), *(part[2] for part in self.sets)])
+        counts = np.bincount(owner, minlength=n_rows)
+        if owner.size > 1:
+            order = _rank(owner, masks, np.round(values / self.grid))
+            owner, masks = owner[order], masks[order]
+            if counts.max() > self.max_sets:
+                place = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
+                masks = masks[place < self.max_sets]
+                counts = np.minimum(counts, self.max_sets)
+        return Solution(
+            status=self.status,
+            lower_bound=self.lower_bound,
+            offsets=np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)]),
+            masks=np.ascontiguousarray(masks),
+            complete=self.complete,
+            reasons=self.reasons,
+        )
+
+
+def _rank(owner: IntArray, masks: MaskArray, values: FloatArray) -> IntArray:
+    """Order by row, then lowest value, then features as a list of numbers would sort."""
+    octets = np.ascontiguousarray(masks).astype("<u8", copy=False).view(np.uint8)
+    turned = np.packbits(np.unpackbits(octets, axis=1, bitorder="little"), axis=1).view(">u8")
+    features = [~turned[:, word] for word in range(turned.shape[1] - 1, -1, -1)]
+    return np.lexsort((*features, values, owner))
