@@ -91,13 +91,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _as_float(values: pd.Series, column: Any) -> FloatArray:
     if pd.api.types.is_datetime64_any_dtype(values.dtype) or pd.api.types.is_timedelta64_dtype(values.dtype):
         moments = values.to_numpy()
-        days: FloatArray = moments.astype("int64") / np.timedelta64(1, "D").astype(moments.dtype.str.replace("M8", "m8")).astype("int64")
+        days: FloatArray = moments.astype("int64") / np.timedelta64(1, "D").astype(
+            moments.dtype.str.replace("M8", "m8")
+        ).astype("int64")
         days[np.isnat(moments)] = np.nan
         return days
     try:
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
-        raise InputError(f"Column {column!r} held numbers in training and now holds something else: {error}.") from error
+        raise InputError(
+            f"Column {column!r} held numbers in training and now holds something else: {error}."
+        ) from error
 
 
 def _as_text(values: pd.Series) -> Any:
@@ -106,7 +110,10 @@ def _as_text(values: pd.Series) -> Any:
     missing = values.isna().to_numpy()
     distinct = {value: _text(value) for value in set(found[~missing].tolist())}
     return np.array(
-        ["(missing)" if gone else distinct[value] for value, gone in zip(found.tolist(), missing.tolist(), strict=True)],
+        [
+            "(missing)" if gone else distinct[value]
+            for value, gone in zip(found.tolist(), missing.tolist(), strict=True)
+        ],
         dtype=object,
     )
 

@@ -124,7 +124,9 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _train(self, task: TrainingTask, row: pd.DataFrame, seed: int) -> None:
         encoded = self.encoder_.transform(row)[0]
         if np.isnan(encoded).any():
-            raise InputError("The reference has missing values that the model does not take: pass reference= a full row.")
+            raise InputError(
+                "The reference has missing values that the model does not take: pass reference= a full row."
+            )
         task = TrainingTask(task.rows, task.labels, task.column_feature, encoded, task.allowed)
         settings = settings_for(self._family, self.get_params(deep=False), seed)
         trained = train(self.base_estimator_, task, settings)
@@ -204,5 +206,3 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = self._takes_nan()
         return tags
-
-

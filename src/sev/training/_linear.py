@@ -96,9 +96,7 @@ class _LinearLoss:
         sev = self._sev(rows, logits, reference_logit)
         reference = losses.reference_term(reference_logit, margin=settings.reference_margin)
         rate = losses.rate_guard(logits, self._rate) if settings.rate_penalty else zero
-        total = (
-            fit + settings.sev_penalty * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
-        )
+        total = fit + settings.sev_penalty * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
         return losses.LossParts(total, fit, sev, reference, rate)
 
     def _sev(self, rows: Tensor, logits: Tensor, reference_logit: Tensor) -> Tensor:

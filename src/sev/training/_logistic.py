@@ -34,7 +34,8 @@ class SEVLogisticRegression(SEVClassifier):
         How far past the threshold of one half the best neighbour should be; None is 0.05, or 0 with "paper".
     schedule : {"recipe", "paper"}, default="recipe"
         "recipe" starts at the base model and follows its probabilities. "paper" is the published schedule: random
-        weights, 70 epochs of cross-entropy on the labels and 30 with the other terms, Adam with rate 0.1, batches of 128.
+        weights, 70 epochs of cross-entropy on the labels and 30 with the other terms, Adam with rate 0.1, batches of
+        128.
     base_estimator : estimator, default=None
         Unfitted model of the same family to start from. None is a good default of the family.
     reference : {"mean", "median", "auto"}, row or object of :mod:`sev.references`, default="mean"

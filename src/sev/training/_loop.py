@@ -39,7 +39,7 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
     schedule = settings.schedule
     generator = torch.Generator().manual_seed(settings.seed)
     size = min(schedule.batch_size or n_rows, n_rows)
-    optimiser = torch.optim.Adam(list(parameters), lr=schedule.learning_rate)
+    optimiser = torch.optim.Adam(list(parameters), lr=schedule.learning_rate, fused=True)
     n_steps = schedule.epochs * -(-n_rows // size)
     decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, n_steps) if schedule.decay else None
     watch = _Watch(settings.tol, settings.n_iter_no_change)
@@ -51,7 +51,7 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
             for batch in _batches(n_rows, size, generator):
                 optimiser.zero_grad()
                 parts = step(batch, with_sev)
-                parts.total.backward()
+                torch.autograd.backward([parts.total])
                 optimiser.step()
                 if decay is not None:
                     decay.step()
@@ -84,7 +84,8 @@ class _Watch:
 def _batches(n_rows: int, size: int, generator: torch.Generator) -> Iterable[Tensor | None]:
     if size >= n_rows:
         return [None]
-    return torch.randperm(n_rows, generator=generator).split(size)
+    order = torch.randperm(n_rows, generator=generator)
+    return [order[first : first + size] for first in range(0, n_rows, size)]
 
 
 def _means(seen: list[tuple[int, list[float]]]) -> dict[str, float]:

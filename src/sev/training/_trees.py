@@ -78,9 +78,7 @@ class _WeightLoss:
             sev = sev + function(best[:, None], margin=settings.margin)
         reference = losses.reference_term(self._logits(self._reference[None]), margin=settings.reference_margin)
         rate = losses.rate_guard(logits, self._rate) if settings.rate_penalty else zero
-        total = (
-            fit + settings.sev_penalty * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
-        )
+        total = fit + settings.sev_penalty * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
         return losses.LossParts(total, fit, sev, reference, rate)
 
     def _logits(self, outputs: Tensor) -> Tensor:

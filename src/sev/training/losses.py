@@ -235,7 +235,15 @@ class _OneStep(nn.Module):
         self.threshold = threshold
         self.margin = margin
 
-    def forward(self, scores: Scores, rows: Tensor, *, logits: Tensor | None = None, hint: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        scores: Scores,
+        rows: Tensor,
+        *,
+        logits: Tensor | None = None,
+        hint: Tensor | None = None,
+        sweep: bool = True,
+    ) -> Tensor:
         """Loss of a batch.
 
         Parameters
@@ -249,35 +257,42 @@ class _OneStep(nn.Module):
         hint : Tensor of int, shape (n_rows,), default=None
             The best feature of each row when it was last seen, -1 for none; updated in place. A row whose old best
             neighbour is still past the margin adds a constant whatever the others do, so they are not scored.
+        sweep : bool, default=True
+            False: keep to the hinted neighbour also where it is not past the margin, which bounds the loss from above.
         """
         with torch.no_grad():
             known = scores(rows) if logits is None else logits
             positive = torch.nonzero(known >= _logit(self.threshold))[:, 0]
             chosen = rows[positive]
-            best = self._best(scores, chosen, None if hint is None else hint[positive])
+            best, best_logit = self._best(scores, chosen, None if hint is None else hint[positive], sweep)
             if hint is not None:
                 hint[positive] = best
-        changed = neighbours(chosen, self.reference, self.column_feature, best, plus=self._plus)
-        logit = scores(changed) if len(changed) else known.new_zeros(0)
+            open_ = torch.nonzero(~self._is_past(best_logit))[:, 0]
+        # where the best neighbour is past the margin the term is constant: only the others need a graph
+        if len(open_):
+            changed = neighbours(chosen[open_], self.reference, self.column_feature, best[open_], plus=self._plus)
+            best_logit = best_logit.index_copy(0, open_, scores(changed))
         function = all_opt_plus if self._plus else all_opt_minus
-        return function(logit[:, None], threshold=self.threshold, margin=self.margin)
+        return function(best_logit[:, None], threshold=self.threshold, margin=self.margin)
 
-    def _best(self, scores: Scores, rows: Tensor, hint: Tensor | None) -> Tensor:
-        """The feature of each row's best neighbour; the hinted one where it is good enough."""
+    def _best(self, scores: Scores, rows: Tensor, hint: Tensor | None, sweep: bool) -> tuple[Tensor, Tensor]:
+        """Feature and logit of each row's best neighbour; of the hinted one where it is good enough."""
         best = torch.full((len(rows),), int(self.allowed[0]), device=rows.device)
+        logits = rows.new_zeros(len(rows))
         todo = torch.arange(len(rows), device=rows.device)
-        if hint is not None:
+        if hint is not None and len(rows):
             best = torch.where(hint >= 0, hint, best)
-            old = scores(neighbours(rows, self.reference, self.column_feature, best, plus=self._plus))
-            todo = torch.nonzero(~self._is_past(old))[:, 0]
+            logits = scores(neighbours(rows, self.reference, self.column_feature, best, plus=self._plus))
+            todo = torch.nonzero(~self._is_past(logits) if sweep else hint < 0)[:, 0]
         width = len(self.allowed) * max(1, rows.shape[1])
-        for part in todo.split(max(1, _ELEMENTS_AT_ONCE // width)):
+        for part in todo.split(max(1, _ELEMENTS_AT_ONCE // width)) if len(todo) else ():
             repeated = rows[part].repeat_interleave(len(self.allowed), dim=0)
             feature = self.allowed.repeat(len(part))
             found = scores(neighbours(repeated, self.reference, self.column_feature, feature, plus=self._plus))
             table = found.reshape(len(part), len(self.allowed))
-            best[part] = self.allowed[table.argmax(dim=1) if self._plus else table.argmin(dim=1)]
-        return best
+            top = table.max(dim=1) if self._plus else table.min(dim=1)
+            best[part], logits[part] = self.allowed[top.indices], top.values
+        return best, logits
 
     def _is_past(self, logits: Tensor) -> Tensor:
         if self._plus:
@@ -498,7 +513,13 @@ class SEVLoss(nn.Module):
         self.rate_penalty = rate_penalty
 
     def forward(
-        self, scores: Scores, rows: Tensor, targets: Tensor, *, hints: tuple[Tensor, ...] | None = None
+        self,
+        scores: Scores,
+        rows: Tensor,
+        targets: Tensor,
+        *,
+        hints: tuple[Tensor, ...] | None = None,
+        sweep: bool = True,
     ) -> LossParts:
         """Loss of a batch.
 
@@ -512,13 +533,15 @@ class SEVLoss(nn.Module):
             Labels, or better the probabilities of the model to start from.
         hints : tuple of int tensors, default=None
             One for each SEV term; see ``AllOptMinus.forward``.
+        sweep : bool, default=True
+            See ``AllOptMinus.forward``.
         """
         logits = scores(rows)
         fit = functional.binary_cross_entropy_with_logits(logits, targets)
         sev = logits.new_zeros(())
         for number, term in enumerate(self.sev_terms):
             hint = None if hints is None else hints[number]
-            sev = sev + term(scores, rows, logits=logits.detach(), hint=hint)
+            sev = sev + term(scores, rows, logits=logits.detach(), hint=hint, sweep=sweep)
         reference = self.reference_term(scores)
         rate = logits.new_zeros(()) if self.rate_guard is None else self.rate_guard(logits)
         total = fit + self.sev_penalty * sev + self.reference_penalty * reference + self.rate_penalty * rate

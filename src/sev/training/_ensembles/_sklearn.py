@@ -19,9 +19,13 @@ class SklearnBoosting:
         if model.estimators_.shape[1] != 1:
             raise ModelError(f"GradientBoostingClassifier tells {len(model.classes_)} classes apart, not two.")
         if not isinstance(model.init_, (DummyClassifier, str)):
-            raise ModelError("GradientBoostingClassifier with an estimator as init cannot be re-weighted: leave init out.")
+            raise ModelError(
+                "GradientBoostingClassifier with an estimator as init cannot be re-weighted: leave init out."
+            )
         if model.loss != "log_loss":
-            raise ModelError(f'GradientBoostingClassifier with loss={model.loss!r} cannot be re-weighted: use "log_loss".')
+            raise ModelError(
+                f'GradientBoostingClassifier with loss={model.loss!r} cannot be re-weighted: use "log_loss".'
+            )
         self._model = model
 
     @property

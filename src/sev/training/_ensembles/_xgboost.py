@@ -26,7 +26,9 @@ class XGBoosting:
         if name != "gbtree":
             raise ModelError(f"XGBClassifier with booster={name!r} cannot be re-weighted: use booster='gbtree'.")
         if objective != "binary:logistic":
-            raise ModelError(f"XGBClassifier with objective={objective!r} cannot be re-weighted: use 'binary:logistic'.")
+            raise ModelError(
+                f"XGBClassifier with objective={objective!r} cannot be re-weighted: use 'binary:logistic'."
+            )
         base = float(str(config["learner_model_param"]["base_score"]).strip("[]"))
         self._offset = float(np.log(base / (1.0 - base)))
         self._model = model
