@@ -5,6 +5,7 @@ when a solver runs, through :func:`load_kernels`, so that ``import sev`` stays l
 """
 
 import logging
+import sys
 import threading
 from collections.abc import Callable
 from importlib import import_module
@@ -42,6 +43,8 @@ def load_kernels(module: str, *, patience: float = 2.0) -> ModuleType:
     Kernels with fixed signatures compile when their module is imported: the first time after an installation this takes
     seconds, later the machine code comes from the cache.
     """
+    if module in sys.modules:
+        return sys.modules[module]
     notice = threading.Timer(
         patience,
         _log.warning,

@@ -8,6 +8,9 @@ import numpy as np
 
 from sev.typing import FloatArray
 
+#: No margin is larger than this; the largest float itself would overflow in the model's own link.
+_LARGEST = 1e100
+
 
 def decision_band(
     scores: Callable[[FloatArray], FloatArray], threshold: float, tolerance: float
@@ -36,7 +39,7 @@ def decision_band(
 
 def _first_reaching(scores: Callable[[FloatArray], FloatArray], level: float) -> float:
     """Smallest margin whose score is at least the level, by halving the ordered list of all floats."""
-    lowest, highest = _as_rank(-np.finfo(np.float64).max), _as_rank(np.finfo(np.float64).max)
+    lowest, highest = _as_rank(-_LARGEST), _as_rank(_LARGEST)
     if _reaches(scores, lowest, level):
         return -np.inf
     if not _reaches(scores, highest, level):

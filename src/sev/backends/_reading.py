@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ class Reading:
     backend: Backend
     unwrapped: Unwrapped
     encoding: ColumnwiseEncoding
+    _bands: dict[float, tuple[float, float]] = field(default_factory=dict)
 
     def scores(self, margins: FloatArray) -> FloatArray:
         """The model's own score of the second class, for given margins."""
@@ -44,11 +44,9 @@ class Reading:
 
     def band(self, threshold: float) -> tuple[float, float]:
         """Margins between which only the model decides; ``threshold`` is on the score of the second class."""
-        return decision_band(self.scores, threshold, self._tolerance)
-
-    @cached_property
-    def _tolerance(self) -> float:
-        return self.backend.score_tolerance
+        if threshold not in self._bands:
+            self._bands[threshold] = decision_band(self.scores, threshold, self.backend.score_tolerance)
+        return self._bands[threshold]
 
 
 def read_model(

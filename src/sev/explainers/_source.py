@@ -9,6 +9,7 @@ import pandas as pd
 
 from sev.explainers._task import Settings, Task
 from sev.explanations import Answers
+from sev.search import Solution
 from sev.space import TableForm
 from sev.typing import FloatArray
 
@@ -31,22 +32,23 @@ class ExplainerSource:
     def list_sets(self, queries: pd.DataFrame, answers: Answers) -> Answers:
         """The same answers with all minimum sets listed and checked."""
         waiting = np.flatnonzero(~answers.listed)
-        listed: list[Any] = []
-        complete = np.zeros(len(waiting), dtype=np.bool_)
+        parts = []
         for first in range(0, len(waiting), _ROWS_AT_ONCE):
             rows = waiting[first : first + _ROWS_AT_ONCE]
-            sets: dict[int, Any] = {}
             for task in self._tasks:
-                mine = np.flatnonzero(answers.target[rows] == task.number)
-                if not mine.size:
-                    continue
-                solution = task.list_sets(queries.iloc[rows[mine]], self._settings)
-                complete[first + mine] = solution.complete
-                sets.update(
-                    {
-                        int(row): solution.masks[solution.offsets[k] : solution.offsets[k + 1]]
-                        for k, row in enumerate(mine)
-                    }
-                )
-            listed.extend(sets[place] for place in range(len(rows)))
-        return answers.with_sets(waiting, listed, complete)
+                mine = rows[answers.target[rows] == task.number]
+                if mine.size:
+                    known = _as_solution(answers.take(mine))
+                    parts.append((mine, task.list_sets(queries.iloc[mine], known, self._settings)))
+        return answers.with_sets(Solution.merge(parts), np.sort(waiting)) if parts else answers
+
+
+def _as_solution(answers: Answers) -> Solution:
+    return Solution(
+        status=answers.status,
+        lower_bound=answers.lower_bound,
+        offsets=answers.offsets,
+        masks=answers.masks,
+        complete=answers.complete,
+        reasons=answers.reasons,
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,14 @@ from sev.backends.blackbox import solve_blackbox
 from sev.exceptions import FallbackWarning
 from sev.explanations import Answers, Status
 from sev.references import FittedReference
-from sev.search import Limits, Problem, Solution, n_words, unpack
+from sev.search import Limits, Problem, Solution, SolutionBuilder, n_words, unpack
 from sev.space import FeatureSpace, Mixer, TableForm, differing_features
 from sev.typing import BoolArray, FloatArray, IntArray, Kind
 
 _NOTHING_ENCODED = np.zeros((0, 0))
+#: Up to this many rows, all sets are listed and checked before the call returns.
+_ROWS_SETTLED_AT_ONCE = 256
+_SETS_PER_CALL = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,10 +75,12 @@ class Task:
         rows = np.flatnonzero(np.isfinite(scores) & self.scorer.is_positive(scores))
         positives = queries if len(rows) == len(queries) else queries.iloc[rows]
         assigned = self.reference.assigned(positives)
-        later = self.reading is not None and getattr(self.reading.backend, "lists_sets_later", False)
-        limits = replace(settings.limits, max_sets=1) if later else settings.limits
+        # of many rows only the first sets are wanted at once; the others wait until somebody asks
+        later = len(queries) > _ROWS_SETTLED_AT_ONCE
+        limits = replace(settings.limits, first_only=later)
         solution = self._solve(positives, assigned, replace(settings, limits=limits))
-        solution, result_scores = self._checked(positives, assigned, solution, settings)
+        solution, result_scores = self._checked(positives, assigned, solution, settings, first_only=later)
+        waits = solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete) & later
         found = np.zeros(len(queries), dtype=np.int64)
         found[rows] = np.diff(solution.offsets)
         return Answers(
@@ -87,22 +93,26 @@ class Task:
             offsets=np.concatenate([[0], np.cumsum(found)]),
             masks=solution.masks,
             complete=_spread(np.ones(len(queries), dtype=np.bool_), rows, solution.complete),
-            listed=_spread(np.ones(len(queries), dtype=np.bool_), rows, ~(solution.has_set & later)),
+            listed=_spread(np.ones(len(queries), dtype=np.bool_), rows, ~waits),
             reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
         )
 
-    def list_sets(self, queries: pd.DataFrame, settings: Settings) -> Solution:
-        """All minimum sets of rows that are known to be of the class, each checked against the model."""
+    def list_sets(self, queries: pd.DataFrame, known: Solution, settings: Settings) -> Solution:
+        """All minimum sets of rows that are known to be of the class, each checked against the model.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            The rows.
+        known : Solution
+            What :meth:`answer` found for them.
+        settings : Settings
+            As they were then.
+        """
         assigned = self.reference.assigned(queries)
-        solution = self._solve(queries, assigned, settings)
-        counts = np.diff(solution.offsets)
-        rows = np.repeat(np.arange(len(queries), dtype=np.int64), counts)
-        sets = unpack(solution.masks, len(self.space))
-        scores = self._evaluator(queries, assigned, settings.kind)(rows, sets)
-        wrong = np.unique(rows[~self._is_across(settings.kind)(scores)])
-        if not wrong.size:
-            return solution
-        return self._searched_again(queries, assigned, solution, wrong, settings)
+        if self.reading is not None and getattr(self.reading.backend, "lists_sets_later", False):
+            known = self._solve(queries, assigned, settings)
+        return self._checked(queries, assigned, known, settings, first_only=False)[0]
 
     def score_safely(self, queries: pd.DataFrame) -> tuple[FloatArray, dict[int, str]]:
         """The model's own scores; rows on which it fails get NaN and a reason."""
@@ -123,7 +133,9 @@ class Task:
 
     def _solve(self, queries: pd.DataFrame, assigned: IntArray, settings: Settings) -> Solution:
         """Solve rows, one reference after the other."""
-        groups = np.unique(assigned) if len(assigned) else np.zeros(1, dtype=np.int64)
+        if not len(queries):
+            return SolutionBuilder(0, n_words(len(self.space))).build()
+        groups = np.unique(assigned)
         if len(groups) == 1:
             return self._solve_group(queries, int(groups[0]), settings)
         parts = []
@@ -149,19 +161,25 @@ class Task:
         assert self.reading is not None
         encoding = self.reading.encoding
         encoded = encoding.encode(queries)
-        others = encoding.encode(self.reference.rows)
+        others = self._encoded_references
         encoding.own_new_columns(queries, self.reference.rows, assigned, encoded, others)
         low, high = self.reading.band(self.scorer.threshold_of_second_class)
         problem = self._problem(queries, assigned, settings)
-        reference = others[assigned[0]] if len(assigned) else others[0]
+        reference = others[assigned[0]]
         return replace(
             problem,
             low=low,
             high=high,
-            queries=encoded,
-            reference=reference,
+            # compiled kernels take plain arrays only; a chunk is small enough to copy
+            queries=np.require(encoded, requirements=["C", "W"]),
+            reference=np.require(reference, requirements=["C", "W"]),
             column_feature=encoding.column_feature,
         )
+
+    @cached_property
+    def _encoded_references(self) -> FloatArray:
+        assert self.reading is not None
+        return self.reading.encoding.encode(self.reference.rows)
 
     def _problem(self, queries: pd.DataFrame, assigned: IntArray, settings: Settings) -> Problem:
         minus = settings.kind == "minus"
@@ -215,27 +233,38 @@ class Task:
         return lambda scores: ~self.scorer.is_positive(scores)
 
     def _checked(
-        self, queries: pd.DataFrame, assigned: IntArray, solution: Solution, settings: Settings
+        self, queries: pd.DataFrame, assigned: IntArray, solution: Solution, settings: Settings, *, first_only: bool
     ) -> tuple[Solution, FloatArray]:
-        """Put the first set of every row through the model; rows where it disagrees are searched again as a black
-        box.
+        """Put sets through the model; rows where it disagrees are searched again as a black box.
+
+        Gives the solution and the model's own score after the change of each row's first set.
         """
-        found = np.flatnonzero(solution.has_set)
-        result = np.full(len(queries), np.nan)
-        if not found.size:
-            return solution, result
         evaluate = self._evaluator(queries, assigned, settings.kind)
-        sets = unpack(solution.masks[solution.offsets[found]], len(self.space))
-        result[found] = evaluate(found, sets)
-        wrong = found[~self._is_across(settings.kind)(result[found])]
-        if not wrong.size or self.reading is None:
-            return solution, result
-        merged = self._searched_again(queries, assigned, solution, wrong, settings)
-        result[wrong] = np.nan
-        redone = wrong[merged.has_set[wrong]]
-        sets = unpack(merged.masks[merged.offsets[redone]], len(self.space))
-        result[redone] = evaluate(redone, sets)
-        return merged, result
+        rows, scores = self._set_scores(evaluate, solution, first_only)
+        wrong = np.unique(rows[~self._is_across(settings.kind)(scores)])
+        if wrong.size and self.reading is not None:
+            solution = self._searched_again(queries, assigned, solution, wrong, settings)
+            rows, scores = self._set_scores(evaluate, solution, first_only)
+        result = np.full(len(queries), np.nan)
+        found, first = np.unique(rows, return_index=True)
+        result[found] = scores[first]
+        return solution, result
+
+    def _set_scores(
+        self, evaluate: Callable[[IntArray, BoolArray], FloatArray], solution: Solution, first_only: bool
+    ) -> tuple[IntArray, FloatArray]:
+        """The model's own scores after the change of each set: the row of each, in order, and its score."""
+        if first_only:
+            rows = np.flatnonzero(solution.has_set)
+            masks = solution.masks[solution.offsets[rows]]
+        else:
+            rows = np.repeat(np.arange(solution.n_rows, dtype=np.int64), np.diff(solution.offsets))
+            masks = solution.masks
+        scores = np.empty(len(rows))
+        for start in range(0, len(rows), _SETS_PER_CALL):
+            some = slice(start, start + _SETS_PER_CALL)
+            scores[some] = evaluate(rows[some], unpack(masks[some], len(self.space)))
+        return rows, scores
 
     def _searched_again(
         self, queries: pd.DataFrame, assigned: IntArray, solution: Solution, wrong: IntArray, settings: Settings

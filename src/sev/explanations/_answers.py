@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sev.search._ragged import ragged_take
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
+
+if TYPE_CHECKING:
+    from sev.search import Solution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,23 +84,24 @@ class Answers:
             reasons={place[row]: reason for row, reason in self.reasons.items() if row in place},
         )
 
-    def with_sets(self, rows: IntArray, sets: Sequence[MaskArray], complete: BoolArray) -> Answers:
-        """The same answers with the sets of some rows replaced by full lists."""
-        per_row = [self.sets_of(row) for row in range(len(self))]
-        for row, some in zip(rows.tolist(), sets, strict=True):
-            per_row[row] = some
-        all_complete = self.complete.copy()
-        all_complete[rows] = complete
-        listed = self.listed.copy()
+    def with_sets(self, solution: Solution, rows: IntArray) -> Answers:
+        """The same answers with the sets of some rows replaced by the full lists of a solution of just these rows."""
+        counts = np.diff(self.offsets)
+        counts[rows] = np.diff(solution.offsets)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        masks = np.empty((offsets[-1], self.masks.shape[1]), dtype=np.uint64)
+        kept = np.setdiff1d(np.arange(len(self)), rows)
+        for chosen, source_offsets, source, numbers in (
+            (kept, self.offsets, self.masks, kept),
+            (rows, solution.offsets, solution.masks, np.arange(len(rows))),
+        ):
+            _, places = ragged_take(offsets, chosen)
+            _, items = ragged_take(source_offsets, numbers)
+            masks[places] = source[items]
+        complete, listed = self.complete.copy(), self.listed.copy()
+        complete[rows] = solution.complete
         listed[rows] = True
-        counts = np.array([len(some) for some in per_row], dtype=np.int64)
-        return replace(
-            self,
-            offsets=np.concatenate([[0], np.cumsum(counts)]),
-            masks=np.concatenate([self.masks[:0], *per_row]),
-            complete=all_complete,
-            listed=listed,
-        )
+        return replace(self, offsets=offsets, masks=masks, complete=complete, listed=listed)
 
     @staticmethod
     def concatenate(parts: Sequence[Answers]) -> Answers:

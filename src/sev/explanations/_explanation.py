@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from sev.exceptions import VerificationError
 from sev.explanations._json import plain_row, plain_value
 from sev.explanations._status import Status
+from sev.explanations._verification import verify_all
 from sev.explanations._words import sentence
 from sev.typing import Kind
 
@@ -90,24 +90,7 @@ class Explanation:
         explainer : Explainer, default=None
             Needed only for explanations that were read from a file, which do not carry the model.
         """
-        source = explainer._source if explainer is not None else self._source
-        if source is None:
-            raise VerificationError("This explanation carries no model: pass the explainer, verify(explainer).")
-        if self.status is Status.ERROR:
-            raise VerificationError(f"There is nothing to verify: {self.reason}.")
-        score = source.score_rows(self.query.to_frame().T, self.target)[0]
-        positive = score >= self.threshold
-        if positive != (self.status is not Status.NOT_TARGET):
-            raise VerificationError(
-                f"The model now scores this row {score!r}, against a threshold of {self.threshold!r}."
-            )
-        for names in self.sets:
-            after = source.score_rows(self._changed(names).to_frame().T, self.target)[0]
-            if (after >= self.threshold) != (self.kind == "plus"):
-                raise VerificationError(
-                    f"Changing {list(names)} gives the score {after!r}, which is not across the threshold "
-                    f"{self.threshold!r}."
-                )
+        verify_all([self], explainer)
 
     def to_frame(self) -> pd.DataFrame:
         """The paper's table: the query, the reference, and one line for each set that shows only what it changes."""
@@ -143,13 +126,6 @@ class Explanation:
             "restricted": list(self.restricted),
             "reason": self.reason,
         }
-
-    def _changed(self, names: tuple[str, ...]) -> pd.Series:
-        base, donor = (self.query, self.reference) if self.kind == "minus" else (self.reference, self.query)
-        columns = [column for name in names for column in self.columns[name]]
-        changed = base.astype(object)
-        changed[columns] = donor[columns]
-        return changed
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(self.to_text())}</p>{self.to_frame().to_html(escape=True)}"

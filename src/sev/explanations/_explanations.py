@@ -11,15 +11,18 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from sev.exceptions import InputError, VerificationError
+from sev.exceptions import InputError
 from sev.explanations._answers import Answers
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
 from sev.explanations._json import dump
 from sev.explanations._source import Source
 from sev.explanations._status import Status
+from sev.explanations._verification import changed_row, verify_all
 from sev.search._masks import unpack
 from sev.typing import FloatArray, IntArray, Kind
+
+_ROWS_TO_VERIFY_AT_ONCE = 2000
 
 
 class Explanations:
@@ -193,13 +196,9 @@ class Explanations:
 
     def verify(self, explainer: Any = None) -> None:
         """Ask the model again about every set of every row; see :meth:`Explanation.verify`."""
-        for number, one in enumerate(self):
-            if one.status is Status.ERROR:
-                continue
-            try:
-                one.verify(explainer)
-            except VerificationError as error:
-                raise VerificationError(f"Row {self.index[number]!r}: {error}") from error
+        for first in range(0, len(self), _ROWS_TO_VERIFY_AT_ONCE):
+            some = [one for one in self[first : first + _ROWS_TO_VERIFY_AT_ONCE] if one.status is not Status.ERROR]
+            verify_all(some, explainer)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything but the model as JSON (schema ``sev.explanations``, version 1).
@@ -282,11 +281,8 @@ class Explanations:
         reference = self._references.iloc[answers.reference[row]].rename("reference")
         result = None
         if sets:
-            base, donor = (query, reference) if self.kind == "minus" else (reference, query)
             columns = [column for name in sets[0] for column in self._features[name]]
-            result = base.astype(object).rename("result")
-            result[columns] = donor[columns]
-            result = result.infer_objects()
+            result = changed_row(self.kind, query, reference, columns).rename("result").infer_objects()
         return Explanation(
             kind=self.kind,
             status=Status.from_code(int(answers.status[row])),

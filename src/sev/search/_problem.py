@@ -26,12 +26,15 @@ class Limits:
         Seconds for one row.
     max_predictions : int or None
         Rows that a black box may be asked to score for one query.
+    first_only : bool
+        Only the first minimum set is wanted now; a solver that can list the others later leaves them out.
     """
 
     max_size: int | None = None
     max_sets: int = 100
     time_limit: float | None = None
     max_predictions: int | None = None
+    first_only: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +60,7 @@ class Problem:
         The band of margins in which the model itself must be asked. It covers the model's link and threshold; a
         solver widens it by the rounding of its own sums.
     queries : ndarray of shape (n_rows, n_columns)
-        Encoded queries. Empty (no columns) for a black box.
+        Encoded queries, contiguous and writable. Empty (no columns) for a black box.
     reference : ndarray of shape (n_columns,)
         The encoded reference.
     column_feature : ndarray of shape (n_columns,)

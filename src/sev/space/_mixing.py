@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sev.space._features import FeatureSpace
-from sev.space._tables import TableForm
+from sev.space._tables import TableForm, all_float
 from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
 
 
@@ -39,7 +39,7 @@ class Mixer:
         self._assigned = assigned
         self._columns = form.columns
         self._numbers: tuple[FloatArray, FloatArray] | None = None
-        if all(queries[c].dtype == np.float64 for c in form.columns):
+        if all_float(queries):
             # one table of one dtype is mixed in one step
             self._numbers = queries.to_numpy(), references.to_numpy(dtype=np.float64)
         else:
@@ -58,9 +58,9 @@ class Mixer:
         if self._numbers is not None:
             queries, references = self._numbers
             by_column = from_reference[:, self._column_feature]
-            return pd.DataFrame(
-                np.where(by_column, references[self._assigned[rows]], queries[rows]), columns=list(self._columns)
-            )
+            others = references if len(references) == 1 else references[self._assigned[rows]]
+            mixed = np.where(by_column, others, queries if _is_everything(rows, len(queries)) else queries[rows])
+            return pd.DataFrame(mixed, columns=list(self._columns), copy=False)
         reference_at = self._n_queries + self._assigned[rows]
         places = np.where(from_reference, reference_at[:, None], rows[:, None])
         taken = {
@@ -78,10 +78,21 @@ def differing_features(
     space: FeatureSpace, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray
 ) -> BoolArray:
     """Features whose columns are not all the same in a query and its reference; (n_queries, n_features)."""
+    if len(space) == len(space.columns) and all_float(queries) and all_float(references):
+        mine, other = queries.to_numpy(), references.to_numpy()
+        other = other if len(other) == 1 else other[assigned]
+        same = mine == other
+        if np.isnan(other).any():
+            same |= np.isnan(mine) & np.isnan(other)
+        return ~same
     differs = np.zeros((len(queries), len(space)), dtype=np.bool_)
     for column, feature in zip(space.columns, space.column_feature.tolist(), strict=True):
         differs[:, feature] |= _differs(queries[column], references[column], assigned)
     return differs
+
+
+def _is_everything(rows: IntArray, n_rows: int) -> bool:
+    return len(rows) == n_rows and bool((rows == np.arange(n_rows)).all())
 
 
 def _differs(values: pd.Series, references: pd.Series, assigned: IntArray) -> BoolArray:

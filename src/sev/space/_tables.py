@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -40,6 +41,10 @@ class TableForm:
     columns: tuple[Any, ...]
     dtypes: dict[Any, Any]
     schema: Any = None
+
+    @cached_property
+    def _all_float(self) -> bool:
+        return all(dtype == np.float64 for dtype in self.dtypes.values())
 
     @classmethod
     def of(cls, rows: NativeTable) -> TableForm:
@@ -132,16 +137,23 @@ class TableForm:
 
     def _fit_dtypes(self, frame: pd.DataFrame, what: str) -> pd.DataFrame:
         """Give each column the background's dtype where its values allow, and refuse what no model should see."""
+        if self._all_float and all_float(frame) and np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)):
+            return frame  # nothing missing, infinite or of another type: the usual table of numbers
         fitted = {}
         for column in self.columns:
             values = frame[column]
             wanted = self.dtypes[column]
-            if values.dtype != wanted:
+            if values.dtype != wanted or isinstance(wanted, pd.CategoricalDtype):
                 values = _fit_column(values, wanted, column, what)
                 fitted[column] = values
             if values.dtype.kind == "f":
                 _refuse_infinity(values, column, what)
         return _replace(frame, fitted) if fitted else frame
+
+
+def all_float(frame: pd.DataFrame) -> bool:
+    """Whether a table is one block of float64, which can be worked on as one array."""
+    return bool((frame.dtypes == np.float64).all())
 
 
 def is_quantity(dtype: Any) -> bool:
@@ -183,15 +195,18 @@ def _as_pandas(rows: NativeTable, kind: TableKind) -> pd.DataFrame:
         )
     if array.dtype.kind not in "fiubO":
         raise InputError(f"Arrays of dtype {array.dtype} are not taken: pass numbers, or a DataFrame for text.")
-    return pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])])
+    return pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])], copy=False)
 
 
 def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str) -> pd.Series:
     if isinstance(wanted, pd.CategoricalDtype):
         # categories that the background does not have are kept, behind the known ones: the model decides about them
-        known = wanted.categories
-        fresh = pd.Index(values.dropna().unique()).difference(known, sort=False)
-        return values.astype(pd.CategoricalDtype(known.append(fresh) if len(fresh) else known, ordered=wanted.ordered))
+        if not isinstance(values.dtype, pd.CategoricalDtype):
+            values = values.astype("category")
+        fresh = values.cat.categories.difference(wanted.categories, sort=False)
+        fresh = fresh[fresh.isin(values.dropna().unique())] if len(fresh) else fresh
+        # pandas calls dtypes equal whose categories only come in another order; some models look at the codes
+        return values.cat.set_categories(wanted.categories.append(fresh), ordered=wanted.ordered)
     if pd.api.types.is_numeric_dtype(wanted):
         return _fit_number(values, wanted, column, what)
     if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(wanted):

@@ -67,7 +67,7 @@ def read_multinomial_nb(model: Any, response: Response) -> LinearBackend:
     _two_classes(model)
     table = model.feature_log_prob_
     return LinearBackend(
-        weights=np.ascontiguousarray(table[1] - table[0]),
+        weights=table[1] - table[0],
         intercept=float(np.diff(model.class_log_prior_)[0]),
         link=expit,
         score_tolerance=1e-9,

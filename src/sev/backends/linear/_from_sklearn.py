@@ -50,7 +50,7 @@ def _linear(model: Any, link: Callable[[FloatArray], FloatArray]) -> LinearBacke
         raise CannotReadError(f"it holds {rows.shape[0]} weight vectors, not one")
     single = weights.dtype == np.float32
     return LinearBackend(
-        weights=np.ascontiguousarray(rows[0], dtype=np.float64),
+        weights=np.array(rows[0], dtype=np.float64),
         intercept=float(np.ravel(model.intercept_)[0]) if np.size(model.intercept_) else 0.0,
         link=link,
         score_tolerance=1e-5 if single else 1e-11,

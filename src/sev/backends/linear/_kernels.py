@@ -121,3 +121,41 @@ def best_sets(start, gains, size, high, most):
         picks[depth] += 1
     order = np.argsort(values[:kept], kind="mergesort")
     return seen, values[:kept][order], sets[:kept][order]
+
+
+@njit("Tuple((i8[::1], b1[::1], u8[:,::1]))(f8[::1], f8[:,::1], b1[:,::1], f8[::1], f8[::1], i8[::1], i8)")
+def list_sets(start, gains, active, low, high, sizes, most):
+    """All sets of each row's size, best first, at most ``most`` of them.
+
+    Gives how many were listed for each row (-1 where some are within rounding of the decision and only the model
+    can tell), whether these are all, and their masks, row after row.
+    """
+    n_rows, n_features = gains.shape
+    n_words = max(1, (n_features + 63) // 64)
+    counts = np.zeros(n_rows, dtype=np.int64)
+    complete = np.ones(n_rows, dtype=np.bool_)
+    masks = np.zeros((max(16, n_rows), n_words), dtype=np.uint64)
+    used = 0
+    for row in range(n_rows):
+        if sizes[row] < 1:
+            continue
+        features = np.flatnonzero(active[row])
+        mine = gains[row][features]
+        order = np.argsort(mine, kind="mergesort")
+        # one more than wanted tells whether these are all
+        _, values, positions = best_sets(start[row], mine[order], sizes[row], high[row], most + 1)
+        if values.shape[0] and values[-1] >= low[row]:
+            counts[row] = -1
+            continue
+        counts[row] = min(most, values.shape[0])
+        complete[row] = values.shape[0] <= most
+        if used + counts[row] > masks.shape[0]:
+            larger = np.zeros((2 * (used + counts[row]), n_words), dtype=np.uint64)
+            larger[:used] = masks[:used]
+            masks = larger
+        for number in range(counts[row]):
+            for place in positions[number]:
+                feature = features[order[place]]
+                masks[used, feature >> 6] |= np.uint64(1) << np.uint64(feature & 63)
+            used += 1
+    return counts, complete, masks[:used].copy()

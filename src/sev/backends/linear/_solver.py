@@ -9,7 +9,7 @@ import numpy as np
 
 from sev.explanations._status import Status
 from sev.search import Problem, Solution, SolutionBuilder, n_words, pack
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 #: Sets within rounding of the decision that one row may put to the model before the search gives up.
 _MOST_TIES = 100_000
@@ -43,24 +43,42 @@ def solve_additive(problem: Problem, weights: FloatArray, intercept: float, roun
     moves = _turn(kernels, problem, weights, intercept, rounding)
     sure, possible, masks = kernels.first_sets(moves.start, moves.gains, problem.active, moves.low, moves.high)
     limit = problem.limits.max_size if problem.limits.max_size is not None else problem.n_features
-    if problem.limits.max_sets == 1 and not (sure != possible).any() and not (sure > limit).any():
-        return _plain(problem, sure, masks)
-    builder = SolutionBuilder(problem.n_rows, n_words(problem.n_features))
-    search = _RowSearch(problem, moves, kernels, limit, builder)
-    for row in range(problem.n_rows):
-        # without a set that surely crosses, ties may still cross at any size from the first possible one on
-        search.run(row, int(possible[row]) if possible[row] >= 0 else None)
-    return builder.build()
+    clear = (sure == possible) & (sure <= limit)
+    if problem.limits.first_only:
+        counts, complete = clear.astype(np.int64) * (sure > 0), sure < 0
+        masks = masks[counts > 0]
+    else:
+        counts, complete, masks = kernels.list_sets(
+            moves.start,
+            moves.gains,
+            problem.active,
+            moves.low,
+            moves.high,
+            np.where(clear, sure, 0),
+            problem.limits.max_sets,
+        )
+        clear &= counts >= 0
+    solution = _plain(problem, sure, counts, complete, masks)
+    if clear.all():
+        return solution
+    # rows with ties, or beyond the size limit, one by one
+    others = np.flatnonzero(~clear)
+    return Solution.merge(
+        [
+            (np.flatnonzero(clear), solution.take(np.flatnonzero(clear))),
+            (others, _RowSearch(problem, moves, kernels, limit).run(others, possible)),
+        ]
+    )
 
 
 def _turn(kernels: Any, problem: Problem, weights: FloatArray, intercept: float, rounding: float) -> _Moves:
     sign = -float(problem.direction)
     start, gains, magnitude = kernels.moves(
-        np.ascontiguousarray(problem.queries),
-        np.ascontiguousarray(problem.reference),
+        problem.queries,
+        problem.reference,
         weights,
         float(intercept),
-        np.ascontiguousarray(problem.column_feature),
+        problem.column_feature,
         problem.n_features,
         problem.kind == "minus",
         sign,
@@ -70,53 +88,56 @@ def _turn(kernels: Any, problem: Problem, weights: FloatArray, intercept: float,
     return _Moves(start, gains, low - slack, high + slack)
 
 
-def _plain(problem: Problem, sure: IntArray, masks: Any) -> Solution:
-    """Every row is clear and only the first set is wanted: no Python loop over rows."""
+def _plain(problem: Problem, sure: IntArray, counts: IntArray, complete: BoolArray, masks: MaskArray) -> Solution:
+    """Rows whose size is clear; no Python loop over rows."""
     found = sure > 0
     n_active = problem.active.sum(axis=1)
     return Solution(
         status=np.where(found, Status.OPTIMAL.code, Status.UNEXPLAINABLE.code).astype(np.int8),
         lower_bound=np.where(found, sure, n_active + 1),
-        offsets=np.concatenate([[0], np.cumsum(found)]),
-        masks=masks[found],
-        complete=~found,
+        offsets=np.concatenate([[0], np.cumsum(np.maximum(counts, 0))]),
+        masks=masks,
+        complete=complete,
     )
 
 
 class _RowSearch:
     """Lists the minimum sets of single rows, and settles ties by asking the model."""
 
-    def __init__(self, problem: Problem, moves: _Moves, kernels: Any, limit: int, builder: SolutionBuilder) -> None:
+    def __init__(self, problem: Problem, moves: _Moves, kernels: Any, limit: int) -> None:
         self._problem = problem
         self._moves = moves
         self._best_sets = kernels.best_sets
         self._limit = limit
-        self._builder = builder
 
-    def run(self, row: int, first_size: int | None) -> None:
+    def run(self, rows: IntArray, possible: IntArray) -> Solution:
+        """Solve some rows; ``possible`` is the smallest size that might cross, -1 for none."""
+        builder = SolutionBuilder(len(rows), n_words(self._problem.n_features))
+        for number, row in enumerate(rows.tolist()):
+            self._solve_row(builder, number, row, int(possible[row]))
+        return builder.build()
+
+    def _solve_row(self, builder: SolutionBuilder, number: int, row: int, first_size: int) -> None:
         features = np.flatnonzero(self._problem.active[row])
         gains = self._moves.gains[row, features]
         order = np.argsort(gains, kind="stable")
         features, gains = features[order], gains[order]
-        if first_size is None:
-            self._builder.unexplainable(row, n_active=len(features))
-            return
         best = self._moves.start[row] + np.concatenate([[0.0], np.cumsum(gains)])
-        for size in range(first_size, len(features) + 1):
+        for size in range(first_size, len(features) + 1) if first_size > 0 else ():
             if size > self._limit:
-                self._builder.undecided(row, lower_bound=self._limit + 1)
+                builder.undecided(number, lower_bound=self._limit + 1)
                 return
             if best[size] > self._moves.high[row]:
-                continue  # larger sets hold gains that lead away; ties may come back only within rounding
+                continue  # larger sets hold gains that lead away
             outcome = self._sets_of_size(row, features, gains, size)
             if outcome is None:
-                self._builder.undecided(row, lower_bound=size)
+                builder.undecided(number, lower_bound=size)
                 return
             sets, complete = outcome
             if len(sets):
-                self._builder.found(row, pack(sets), lower_bound=size, complete=complete)
+                builder.found(number, pack(sets), lower_bound=size, complete=complete)
                 return
-        self._builder.unexplainable(row, n_active=len(features))
+        builder.unexplainable(number, n_active=len(features))
 
     def _sets_of_size(
         self, row: int, features: IntArray, gains: FloatArray, size: int
@@ -125,7 +146,7 @@ class _RowSearch:
         about.
         """
         most = self._problem.limits.max_sets
-        room = most
+        room = most + 1  # one more than wanted tells whether these are all
         while True:
             seen, values, positions = self._best_sets(self._moves.start[row], gains, size, self._moves.high[row], room)
             sets = np.zeros((len(values), self._problem.n_features), dtype=np.bool_)
@@ -135,7 +156,7 @@ class _RowSearch:
             if ties.size:
                 crosses[ties] = self._problem.crosses(np.full(ties.size, row, dtype=np.int64), sets[ties])
             cut = seen > len(values)
-            if not cut or crosses.sum() > most or (crosses.sum() == most and crosses.all()):
+            if not cut or crosses.sum() > most:
                 chosen = sets[crosses]
                 return chosen[:most], not cut and len(chosen) <= most
             if room >= _MOST_TIES:

@@ -8,14 +8,7 @@ import numpy as np
 
 from sev._compile import njit
 from sev.backends.trees._forms import Cubes
-from sev.backends.trees._tables import (
-    WIDEST_PAIRS,
-    clear_pairs,
-    expand_pairs,
-    expand_singles,
-    scan_pairs,
-    scan_singles,
-)
+from sev.backends.trees._tables import WIDEST_PAIRS, expand_pairs, record, scan_pairs, scan_singles
 
 
 @njit()
@@ -27,38 +20,41 @@ def weigh(cubes: Any, first_tree: int, end_tree: int, delta: Any, rho: Any, weig
     margin of any set is at least the present one plus the weights of its features. ``delta`` and ``rho`` are scratch,
     zero before and after.
     """
+    tree, first, need, leaf, member = cubes
     total = 0.0
     for t in range(first_tree, end_tree):
-        begin, end = cubes.tree[t], cubes.tree[t + 1]
         now = 0.0
-        for i in range(begin, end):
-            if cubes.need[i] == 0:
-                now = cubes.values[i]
+        for i in range(tree[t], tree[t + 1]):
+            if need[i] == 0:
+                now = leaf[i]
+                break
         total += now
         positive = 0.0
-        for i in range(begin, end):
-            if cubes.need[i] == 1:
-                effect = cubes.values[i] - now
-                delta[cubes.groups[cubes.first[i]]] = effect
-                positive += max(0.0, effect)
-        for i in range(begin, end):
-            need = cubes.need[i]
-            if need == 0:
+        for i in range(tree[t], tree[t + 1]):
+            if need[i] == 1:
+                effect = leaf[i] - now
+                delta[member[first[i]]] = effect
+                if effect > 0.0:
+                    positive += effect
+        for i in range(tree[t], tree[t + 1]):
+            if need[i] == 0:
                 continue
-            first = cubes.first[i]
-            residue = cubes.values[i] - now - positive
-            for a in range(first, first + need):
-                effect = delta[cubes.groups[a]]
-                residue -= min(0.0, effect)
-            for b in range(first + need, cubes.first[i + 1]):
-                residue += max(0.0, delta[cubes.groups[b]])
+            middle = first[i] + need[i]
+            residue = leaf[i] - now - positive
+            for a in range(first[i], first[i + 1]):
+                effect = delta[member[a]]
+                if a < middle and effect < 0.0:
+                    residue -= effect
+                elif a >= middle and effect > 0.0:
+                    residue += effect
             if residue < 0.0:
-                share = residue / need
-                for a in range(first, first + need):
-                    rho[cubes.groups[a]] = min(rho[cubes.groups[a]], share)
-        for i in range(begin, end):
-            for a in range(cubes.first[i], cubes.first[i] + cubes.need[i]):
-                group = cubes.groups[a]
+                share = residue / need[i]
+                for a in range(first[i], middle):
+                    if share < rho[member[a]]:
+                        rho[member[a]] = share
+        for i in range(tree[t], tree[t + 1]):
+            for a in range(first[i], first[i] + need[i]):
+                group = member[a]
                 weight[group] += delta[group] + rho[group]
                 delta[group] = 0.0
                 rho[group] = 0.0
@@ -66,12 +62,12 @@ def weigh(cubes: Any, first_tree: int, end_tree: int, delta: Any, rho: Any, weig
 
 
 @njit()
-def sort_by_weight(order: Any, begin: int, end: int, weight: Any) -> None:
+def sort_by_weight(order: Any, n: int, weight: Any) -> None:
     """Order features by weight, lowest first; equal weights keep their order."""
-    for a in range(begin + 1, end):
+    for a in range(1, n):
         group = order[a]
         b = a
-        while b > begin and weight[order[b - 1]] > weight[group]:
+        while b > 0 and weight[order[b - 1]] > weight[group]:
             order[b] = order[b - 1]
             b -= 1
         order[b] = group
@@ -86,57 +82,49 @@ def descend(
     Cubes that need a feature which is ``out``, or more than ``left`` further ones, can no longer be reached. Trees of a
     single feature go to ``linear``.
     """
+    tree, first, need, leaf, member = cubes
     constant = 0.0
-    tree = end_tree
-    cube = cubes.tree[end_tree]
-    at = cubes.first[cube]
+    last = end_tree
+    cube = tree[end_tree]
     for t in range(first_tree, end_tree):
         begin = cube
-        for i in range(cubes.tree[t], cubes.tree[t + 1]):
-            first = cubes.first[i]
-            middle = first + cubes.need[i]
-            write = at
+        for i in range(tree[t], tree[t + 1]):
+            middle = first[i] + need[i]
+            write = first[cube]
+            required = 0
             alive = True
-            for a in range(first, middle):
-                group = cubes.groups[a]
-                if group != pick:
-                    if out[group]:
-                        alive = False
-                        break
-                    cubes.groups[write] = group
-                    write += 1
-            need = write - at
-            if not alive or need > left:
-                continue
-            for b in range(middle, cubes.first[i + 1]):
-                group = cubes.groups[b]
+            for a in range(first[i], first[i + 1]):
+                group = member[a]
                 if group == pick:
-                    alive = False
-                    break
-                if not out[group]:
-                    cubes.groups[write] = group
+                    alive = a < middle
+                elif not out[group]:
+                    member[write] = group
                     write += 1
-            if not alive:
+                    if a < middle:
+                        required += 1
+                else:
+                    alive = a >= middle
+                if not alive:
+                    break
+            if not alive or required > left:
                 continue
-            cubes.need[cube] = need
-            cubes.values[cube] = cubes.values[i]
+            need[cube] = required
+            leaf[cube] = leaf[i]
             cube += 1
-            at = write
-            cubes.first[cube] = at
+            first[cube] = write
         if cube == begin + 1:
-            constant += cubes.values[begin]
+            constant += leaf[begin]
             cube = begin
-        elif cube == begin + 2 and at == cubes.first[begin] + 2:
-            inside = begin if cubes.need[begin] == 1 else begin + 1
+        elif cube == begin + 2 and first[cube] == first[begin] + 2:
+            inside = begin if need[begin] == 1 else begin + 1
             outside = begin + begin + 1 - inside
-            constant += cubes.values[outside]
-            linear[cubes.groups[cubes.first[begin]]] += cubes.values[inside] - cubes.values[outside]
+            constant += leaf[outside]
+            linear[member[first[begin]]] += leaf[inside] - leaf[outside]
             cube = begin
         else:
-            tree += 1
-            cubes.tree[tree] = cube
-        at = cubes.first[cube]
-    return tree, constant
+            last += 1
+            tree[last] = cube
+    return last, constant
 
 
 @njit()
@@ -144,71 +132,77 @@ def make_stack(cubes: Any, n_trees: int, depth: int) -> Any:
     """Copy the collapsed trees to the bottom of a stack with room for ``depth`` picks."""
     n_cubes = cubes.tree[n_trees]
     n_entries = cubes.first[n_cubes]
+    room = (depth + 1) * (n_cubes + 1) + 1
     stack = Cubes(
         np.empty((depth + 1) * (n_trees + 1) + 1, dtype=np.int64),
-        np.empty((depth + 1) * (n_cubes + 1) + 1, dtype=np.int64),
-        np.empty((depth + 1) * (n_cubes + 1), dtype=np.int64),
-        np.empty((depth + 1) * (n_cubes + 1), dtype=np.float64),
-        np.empty((depth + 1) * (n_entries + 1), dtype=np.int32),
+        np.empty(room, dtype=np.int64),
+        np.empty(room, dtype=np.int64),
+        np.empty(room),
+        np.empty((depth + 1) * (n_entries + 1), dtype=np.int64),
     )
+    tree, first, need, leaf, member = cubes
+    to_tree, to_first, to_need, to_leaf, to_member = stack
     for t in range(n_trees + 1):
-        stack.tree[t] = cubes.tree[t]
+        to_tree[t] = tree[t]
     for i in range(n_cubes):
-        stack.first[i] = cubes.first[i]
-        stack.need[i] = cubes.need[i]
-        stack.values[i] = cubes.values[i]
-    stack.first[n_cubes] = n_entries
+        to_first[i] = first[i]
+        to_need[i] = need[i]
+        to_leaf[i] = leaf[i]
+    to_first[n_cubes] = n_entries
     for a in range(n_entries):
-        stack.groups[a] = cubes.groups[a]
+        to_member[a] = member[a]
     return stack
 
 
 @njit()
-def search_cubes(
-    size: int, n: int, n_trees: int, cubes: Any, constant: float, linear_root: Any, limit: float, found: Any, work: Any
-) -> int:
-    """Branch and bound for sets of ``size`` features: records all that bring the margin down to the limit.
+def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear_root: Any, limit: float,
+                 found: Any, work: Any) -> int:  # fmt: skip
+    """Branch and bound for sets of ``size`` >= 2 features: records all that bring the margin down to the limit.
 
     With ``size`` 0 it asks whether any set of any size does, and stops at the first. Gives 1 when such a set exists (or
     sets were recorded), 0 when it is proven that none does, -1 when the budget ended first.
     """
     probing = size == 0
     deepest = n if probing else size - 1
+    base = 2 if n <= WIDEST_PAIRS and size > 2 else 1  # the number of last picks that one table answers at once
     stack = make_stack(cubes, n_trees, deepest)
-    linear = np.zeros((deepest + 1, n))
-    weight = np.zeros((deepest + 1, n))
+    tree, first = stack.tree, stack.first
+    cursor = found.cursor
+    # After d picks: the trees trees[d]:trees[d + 1] of the stack, linear and constant parts, the margin as it stands.
+    trees = np.zeros(deepest + 2, dtype=np.int64)
+    linear = np.empty((deepest + 1, n))
+    constants = np.empty(deepest + 1)
+    value = np.empty(deepest + 1)
+    # The features to pick from, by weight; how many there are; which one is next.
+    weight = np.empty((deepest + 1, n))
     order = np.empty((deepest + 1, n), dtype=np.int64)
-    trees = np.zeros(deepest + 2, dtype=np.int64)  # the trees after d picks: trees[d]:trees[d + 1] ... on the stack
-    constants = np.zeros(deepest + 1)
-    value = np.zeros(deepest + 1)
     n_left = np.zeros(deepest + 1, dtype=np.int64)
     following = np.zeros(deepest + 1, dtype=np.int64)
     out = np.zeros(n, dtype=np.bool_)
-    delta = np.zeros(n)
-    rho = np.zeros(n)
-    base = min(size - 1, 2 if n <= WIDEST_PAIRS else 1)  # the number of last picks that one table answers at once
+    scratch = np.zeros((2, n))
     pair = np.zeros((n * (base - 1), n))
-    picks = np.empty(max(size, n), dtype=np.int64)
+    picks = np.empty(n, dtype=np.int64)
 
-    zero = np.int64(0)  # a literal would be compiled apart
     trees[1] = n_trees
-    for i in range(n):
-        linear[0, i] = linear_root[i]
-        weight[0, i] = linear_root[i]
-    constants[0] = constant
-    value[0] = constant + weigh(stack, zero, n_trees, delta, rho, weight[0])
     n_left[0] = n
     for i in range(n):
         order[0, i] = i
-    sort_by_weight(order[0], zero, n, weight[0])
+        linear[0, i] = linear_root[i]
+        weight[0, i] = linear_root[i]
+    constants[0] = constant
     depth = 0
+    value[0] = constant + weigh(stack, trees[0], n_trees, scratch[0], scratch[1], weight[0])
+    sort_by_weight(order[0], n, weight[0])
     while depth >= 0:
         left = n if probing else size - depth
         at = following[depth]
+        rest = n_left[depth] - at - 1
         bound = value[depth]
-        for a in range(at, n_left[depth] if probing else min(at + left, n_left[depth])):
-            bound += min(0.0, weight[depth, order[depth, a]]) if probing else weight[depth, order[depth, a]]
-        if at >= n_left[depth] or (not probing and at + left > n_left[depth]) or bound > limit:
+        for a in range(at, n_left[depth] if probing or rest < left else at + left):
+            effect = weight[depth, order[depth, a]]
+            if effect < 0.0 or not probing:
+                bound += effect
+        if rest < 0 or (rest < left - 1 and not probing) or bound > limit:
             for a in range(at):
                 out[order[depth, a]] = False
             depth -= 1
@@ -216,94 +210,100 @@ def search_cubes(
         pick = order[depth, at]
         following[depth] = at + 1
         picks[depth] = pick
+        single = linear[depth + 1]
         for i in range(n):
-            linear[depth + 1, i] = linear[depth, i]
-        end, extra = descend(stack, trees[depth], trees[depth + 1], pick, out, left - 1, linear[depth + 1])
+            single[i] = linear[depth, i]
+        end, extra = descend(stack, trees[depth], trees[depth + 1], pick, out, left - 1, single)
         out[pick] = True
         trees[depth + 2] = end
         constants[depth + 1] = constants[depth] + linear[depth, pick] + extra
-        rest = n_left[depth] - at - 1
-        entries = stack.first[stack.tree[trees[depth + 1]]] - stack.first[stack.tree[trees[depth]]]
-        work[0] += 2 * entries + 50
+        work[0] += 4 * (first[tree[trees[depth + 1]]] - first[tree[trees[depth]]]) + rest * 4 + 50
         if not probing and left == base + 1:
-            single = linear[depth + 1]
+            work[0] += rest * rest
             if base == 2:
-                clear_pairs(order[depth], at + 1, n_left[depth], pair)
-                start = constants[depth + 1] + expand_pairs(stack, trees[depth + 1], end, single, pair)
+                for a in range(at + 1, n_left[depth]):
+                    for b in range(at + 1, n_left[depth]):
+                        pair[order[depth, a], order[depth, b]] = 0.0
+            start = constants[depth + 1] + expand_pairs(stack, trees[depth + 1], end, single, pair)
+            if base == 2:
                 scan_pairs(order[depth], at + 1, n_left[depth], start, single, pair, limit, picks, depth + 1, found)
             else:
-                start = constants[depth + 1] + expand_singles(stack, trees[depth + 1], end, single)
                 scan_singles(order[depth], at + 1, n_left[depth], start, single, limit, picks, depth + 1, found)
-            work[0] += rest * rest
-            if found.cursor[1] > found.cursor[2]:
+            if cursor[1] > cursor[2]:
                 return 1
         else:
             depth += 1
             for i in range(n):
-                weight[depth, i] = linear[depth, i]
-            value[depth] = constants[depth] + weigh(stack, trees[depth], end, delta, rho, weight[depth])
+                weight[depth, i] = single[i]
+            value[depth] = constants[depth] + weigh(stack, trees[depth], end, scratch[0], scratch[1], weight[depth])
             if probing and value[depth] <= limit:
                 return 1
             n_left[depth] = rest
             following[depth] = 0
             for a in range(rest):
                 order[depth, a] = order[depth - 1, at + 1 + a]
-            sort_by_weight(order[depth], zero, rest, weight[depth])
-            work[0] += 2 * entries + rest * 4
+            sort_by_weight(order[depth], rest, weight[depth])
         if work[0] > work[1]:
             return -1
-    return 1 if found.cursor[1] > 0 and not probing else 0
+    return 1 if cursor[1] > 0 else 0
 
 
 @njit()
-def flip_effects(cubes: Any, n_trees: int, linear: Any, chosen: Any, effect: Any) -> float:
+def flip_effects(n: int, cubes: Any, n_trees: int, linear: Any, chosen: Any, effect: Any) -> float:
     """Effect of moving each feature into or out of a set; gives the margin of the set without its constant part."""
+    tree, first, need, leaf, member = cubes
     total = 0.0
-    for g in range(effect.shape[0]):
-        effect[g] = -linear[g] if chosen[g] else linear[g]
-        total += linear[g] if chosen[g] else 0.0
-    for i in range(cubes.tree[n_trees]):
-        first = cubes.first[i]
-        middle = first + cubes.need[i]
+    for g in range(n):
+        effect[g] = linear[g]
+        if chosen[g]:
+            effect[g] = -linear[g]
+            total += linear[g]
+    for i in range(tree[n_trees]):
+        middle = first[i] + need[i]
         wrong = 0
-        last_wrong = -1
-        for a in range(first, cubes.first[i + 1]):
-            if chosen[cubes.groups[a]] != (a < middle):
+        last_wrong = 0
+        for a in range(first[i], first[i + 1]):
+            if chosen[member[a]] != (a < middle):
                 wrong += 1
-                last_wrong = cubes.groups[a]
+                last_wrong = member[a]
         if wrong == 0:
-            total += cubes.values[i]
-            for a in range(first, cubes.first[i + 1]):
-                effect[cubes.groups[a]] -= cubes.values[i]
+            total += leaf[i]
+            for a in range(first[i], first[i + 1]):
+                effect[member[a]] -= leaf[i]
         elif wrong == 1:
-            effect[last_wrong] += cubes.values[i]
+            effect[last_wrong] += leaf[i]
     return total
 
 
 @njit()
-def search_greedy(n: int, n_trees: int, cubes: Any, constant: float, linear: Any, sure: float, chosen: Any) -> float:
-    """Add the best feature until the margin is below ``sure``, then drop what is not needed; infinity when it never is."""
+def search_greedy(n: int, n_trees: int, cubes: Any, constant: float, linear: Any, sure: float, found: Any) -> bool:
+    """Record one set that surely crosses, in place of all others, if greed finds one.
+
+    The best feature is added until the margin is below ``sure``; then what is not needed is dropped again.
+    """
     effect = np.empty(n)
-    for g in range(n):
-        chosen[g] = False
-    value = constant + flip_effects(cubes, n_trees, linear, chosen, effect)
-    for _ in range(n):
-        if value < sure:
-            break
+    chosen = np.zeros(n, dtype=np.bool_)
+    picks = np.empty(n, dtype=np.int64)
+    adding = True
+    value = 0.0
+    for _ in range(2 * n + 1):
+        value = constant + flip_effects(n, cubes, n_trees, linear, chosen, effect)
+        adding = adding and not value < sure
         best = -1
         for g in range(n):
-            if not chosen[g] and (best < 0 or effect[g] < effect[best]):
-                best = g
-        chosen[best] = True
-        value = constant + flip_effects(cubes, n_trees, linear, chosen, effect)
-    if not value < sure:
-        return np.inf
-    while True:
-        best = -1
-        for g in range(n):
-            if chosen[g] and value + effect[g] < sure and (best < 0 or effect[g] < effect[best]):
+            useful = not chosen[g] if adding else chosen[g] and value + effect[g] < sure
+            if useful and (best < 0 or effect[g] < effect[best]):
                 best = g
         if best < 0:
-            return value
-        chosen[best] = False
-        value = constant + flip_effects(cubes, n_trees, linear, chosen, effect)
+            break
+        chosen[best] = adding
+    found.cursor[1] = 0
+    if adding:
+        return False
+    size = 0
+    for g in range(n):
+        if chosen[g]:
+            picks[size] = g
+            size += 1
+    record(found, picks, size, value)
+    return True

@@ -3,6 +3,8 @@
 For one query and one reference each split has only two directions that matter: where the query goes and where the
 reference goes. A tree is then a function of the few features on which they part, written as *cubes*: a leaf, the
 features that must be in the set for it to be reached, and those that must not be.
+
+Kernels unpack their tuples of arrays first: an array taken from a tuple inside a loop is counted as used each time.
 """
 
 from __future__ import annotations
@@ -21,97 +23,111 @@ from sev.backends.trees._forest import (
     ZERO_MISSING,
     ZERO_WIDTH,
 )
+from sev.backends.trees._forms import FLOAT, INTS, MATRIX, TREES, VECTOR
 
 
 @njit()
-def goes_right(trees: Any, node: int, meta: int, x: float) -> int:
-    """Whether a number goes to the right child: 1 or 0."""
-    if meta & SPECIAL == 0:
-        return 0 if x <= trees.values[node] else 1
-    if np.isnan(x) or (meta & ZERO_MISSING != 0 and abs(x) <= ZERO_WIDTH):
-        return 0 if meta & NAN_LEFT != 0 else 1
+def goes_right(meta: int, value: float, x: float, category_first: Any, category_words: Any) -> int:
+    """Whether a number goes to the right child of a special node: 1 or 0."""
+    if x != x or (meta & ZERO_MISSING != 0 and -ZERO_WIDTH <= x <= ZERO_WIDTH):
+        return 1 - (meta & NAN_LEFT)
     if meta & CATEGORICAL == 0:
-        return 0 if x <= trees.values[node] else 1
-    number = int(trees.values[node])
-    first = trees.category_first[number]
+        return 0 if x <= value else 1
+    first = category_first[int(value)]
     inside = False
-    if 0.0 <= x < 64.0 * (trees.category_first[number + 1] - first):
+    if 0.0 <= x < 64.0 * (category_first[int(value) + 1] - first):
         category = np.int64(x)
-        inside = (trees.category_words[first + (category >> 6)] >> np.uint64(category & 63)) & np.uint64(1) != 0
+        inside = (category_words[first + (category >> 6)] >> np.uint64(category & 63)) & np.uint64(1) != 0
     return 1 if inside == (meta & OUTSIDE_LEFT != 0) else 0
 
 
-@njit()
-def mark_reference(trees: Any, reference: Any, marked: Any) -> None:
+@njit((TREES, VECTOR, INTS))
+def mark(trees: Any, reference: Any, marked: Any) -> None:
     """Copy the nodes with the direction of the reference written in."""
-    for node in range(trees.nodes.shape[0]):
-        meta = trees.nodes[node]
+    nodes, values, _, category_first, category_words, _ = trees
+    for node in range(nodes.shape[0]):
+        meta = nodes[node]
         marked[node] = meta
-        if meta >> 32 != 0 and goes_right(trees, node, meta, reference[(meta >> 8) & 0xFFFFFF]) != 0:
-            marked[node] = meta | AT_REFERENCE
+        if meta >> 32 != 0:
+            x = reference[(meta >> 8) & 0xFFFFFF]
+            right = 0 if x <= values[node] else 1
+            if meta & SPECIAL != 0:
+                right = goes_right(meta, values[node], x, category_first, category_words)
+            if right == 1:
+                marked[node] = meta | AT_REFERENCE
 
 
-@njit()
-def sum_leaves(trees: Any, rows: Any, base: float, sums: Any) -> None:
-    """Sum of the leaves of each row, base first and trees in order."""
+@njit((TREES, MATRIX, FLOAT, VECTOR))
+def margins(trees: Any, rows: Any, base: float, sums: Any) -> None:
+    """Margin of each row: base first, then trees in order."""
+    nodes, values, roots, category_first, category_words, _ = trees
     for i in range(rows.shape[0]):
         total = base
-        for t in range(trees.roots.shape[0]):
-            node = trees.roots[t]
-            meta = trees.nodes[node]
+        for t in range(roots.shape[0]):
+            node = roots[t]
+            meta = nodes[node]
             while meta >> 32 != 0:
-                node = (meta >> 32) + goes_right(trees, node, meta, rows[i, (meta >> 8) & 0xFFFFFF])
-                meta = trees.nodes[node]
-            total += trees.values[node]
+                x = rows[i, (meta >> 8) & 0xFFFFFF]
+                right = 0 if x <= values[node] else 1
+                if meta & SPECIAL != 0:
+                    right = goes_right(meta, values[node], x, category_first, category_words)
+                node = (meta >> 32) + right
+                meta = nodes[node]
+            total += values[node]
         sums[i] = total
 
 
 @njit()
-def collapse(
-    trees: Any, row: Any, feature_of_column: Any, minus: int, sign: float, state: Any, path: Any, cubes: Any, groups: Any
-) -> tuple[int, int, float]:
+def collapse(trees: Any, row: Any, column_feature: Any, minus: int, sign: float, state: Any, path: Any, cubes: Any,
+             groups: Any) -> tuple[int, int, float]:  # fmt: skip
     """Collapse every tree onto one query; the reference is marked in the nodes.
 
     ``state`` is 0 for features that may be in the set and 3 for those that may not; on the way it is 1 for features
-    taken into the set and 2 for those left out, and it is 0 again at the end. ``groups`` holds ``number`` (the number
-    that each feature gets when it is first met, -1 before), ``feature`` (the reverse) and ``linear`` (the effect of
-    trees of a single feature, which need no cubes). Gives the number of trees kept, the number of features met, and
-    the constant part of the sum.
+    taken into the set and 2 for those left out, and it is 0 again at the end. Features are numbered in ``groups`` as
+    they are met; trees of a single feature go to its ``linear`` part and need no cubes. Gives the number of trees with
+    cubes, the number of features met, and the constant part of the sum.
     """
+    nodes, values, roots, category_first, category_words, _ = trees
+    tree, first, need, leaf, member = cubes
+    number, feature_of, linear = groups
+    wait_node, wait_depth, step = path
     n_trees = 0
     n_groups = 0
     constant = 0.0
     cube = 0
-    cubes.tree[0] = 0
-    cubes.first[0] = 0
-    for t in range(trees.roots.shape[0]):
-        node = trees.roots[t]
+    tree[0] = 0
+    first[0] = 0
+    for t in range(roots.shape[0]):
+        node = roots[t]
         depth = 0
         waiting = 0
         begin = cube
         while True:
-            meta = trees.nodes[node]
+            meta = nodes[node]
             left = meta >> 32
             if left != 0:
                 column = (meta >> 8) & 0xFFFFFF
-                at_query = goes_right(trees, node, meta, row[column])
+                x = row[column]
+                at_query = 0 if x <= values[node] else 1
+                if meta & SPECIAL != 0:
+                    at_query = goes_right(meta, values[node], x, category_first, category_words)
                 at_reference = (meta >> 7) & 1
                 if at_query == at_reference:
                     node = left + at_query
                     continue
-                feature = feature_of_column[column]
+                feature = column_feature[column]
                 stay = at_query if minus == 1 else at_reference
                 mark = state[feature]
                 if mark == 0:
-                    if groups.number[feature] < 0:
-                        groups.number[feature] = n_groups
-                        groups.feature[n_groups] = feature
-                        groups.linear[n_groups] = 0.0
+                    if number[feature] < 0:
+                        number[feature] = n_groups
+                        feature_of[n_groups] = feature
+                        linear[n_groups] = 0.0
                         n_groups += 1
-                    path.node[waiting] = left + 1 - stay
-                    path.depth[waiting] = depth
+                    wait_node[waiting] = left + 1 - stay
+                    wait_depth[waiting] = depth
                     waiting += 1
-                    path.step[depth] = feature << 1
+                    step[depth] = feature << 1
                     depth += 1
                     state[feature] = 2
                     node = left + stay
@@ -120,42 +136,39 @@ def collapse(
                 else:
                     node = left + stay
                 continue
-            value = sign * trees.values[node]
             if depth == 0:
-                constant += value
+                constant += sign * values[node]
                 break
-            front = cubes.first[cube]
-            end = front + depth
-            back = end
+            front = first[cube]
+            back = front + depth
+            first[cube + 1] = back
             for d in range(depth):
-                number = groups.number[path.step[d] >> 1]
-                if path.step[d] & 1 != 0:
-                    cubes.groups[front] = number
+                if step[d] & 1 != 0:
+                    member[front] = number[step[d] >> 1]
                     front += 1
                 else:
                     back -= 1
-                    cubes.groups[back] = number
-            cubes.need[cube] = front - cubes.first[cube]
-            cubes.values[cube] = value
+                    member[back] = number[step[d] >> 1]
+            need[cube] = front - first[cube]
+            leaf[cube] = sign * values[node]
             cube += 1
-            cubes.first[cube] = end
             if waiting == 0:
                 break
             waiting -= 1
-            keep = path.depth[waiting]
+            keep = wait_depth[waiting]
             for d in range(keep + 1, depth):
-                state[path.step[d] >> 1] = 0
-            path.step[keep] |= 1
-            state[path.step[keep] >> 1] = 1
+                state[step[d] >> 1] = 0
+            step[keep] |= 1
+            state[step[keep] >> 1] = 1
             depth = keep + 1
-            node = path.node[waiting]
+            node = wait_node[waiting]
         for d in range(depth):
-            state[path.step[d] >> 1] = 0
+            state[step[d] >> 1] = 0
         if cube == begin + 2:  # one feature: out of the set first, in the set second
-            constant += cubes.values[begin]
-            groups.linear[cubes.groups[cubes.first[begin]]] += cubes.values[begin + 1] - cubes.values[begin]
+            constant += leaf[begin]
+            linear[member[first[begin]]] += leaf[begin + 1] - leaf[begin]
             cube = begin
         elif cube > begin:
             n_trees += 1
-            cubes.tree[n_trees] = cube
+            tree[n_trees] = cube
     return n_trees, n_groups, constant

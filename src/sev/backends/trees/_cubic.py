@@ -16,7 +16,7 @@ from sev.backends.trees._tables import scan_triples
 
 @njit()
 def least_partners(n: int, triple: Any, least: Any, second: Any) -> None:
-    """For each pair the two lowest entries with a third feature, where below zero."""
+    """For each pair (i < j) the two lowest entries with a third feature, where below zero."""
     for i in range(n):
         for j in range(n):
             least[i, j] = 0.0
@@ -38,10 +38,9 @@ def least_partners(n: int, triple: Any, least: Any, second: Any) -> None:
 
 
 @njit()
-def mark_viable(
-    begin: int, n: int, m: int, slack: float, single: Any, pair: Any, least: Any, second: Any, room: Any, viable: Any
-) -> None:
-    """Mark the features that may come first in a set of ``m`` of the features from ``begin`` on.
+def mark_viable(begin: int, n: int, m: int, slack: float, table: Any, least: Any, second: Any, room: Any,
+                viable: Any) -> None:  # fmt: skip
+    """Mark the features that may come first in a set of ``m`` >= 3 of the features from ``begin`` on.
 
     Every entry of a set is shared out among its features: halves of pairs, thirds of triples through their pairs. A
     feature takes the lowest entries it could possibly get, so the sum over a set is never above the truth.
@@ -51,24 +50,30 @@ def mark_viable(
         low[i] = np.inf
         next_low[i] = np.inf
     for i in range(begin, n):
+        one, two = low[i], next_low[i]
         for j in range(i + 1, n):
-            value = pair[i, j] + (least[i, j] + (m - 3) * second[i, j]) / 3.0
-            for a in range(i, j + 1, j - i):
-                if value < low[a]:
-                    next_low[a] = low[a]
-                    low[a] = value
-                elif value < next_low[a]:
-                    next_low[a] = value
+            value = table[i, j] + (least[i, j] + (m - 3) * second[i, j]) / 3.0
+            if value < two:
+                two = value
+                if value < one:
+                    two = one
+                    one = value
+            if value < next_low[j]:
+                next_low[j] = value
+                if value < low[j]:
+                    next_low[j] = low[j]
+                    low[j] = value
+        low[i] = table[n, i] + 0.5 * (one + (m - 2) * two)  # from here on the feature's whole share
     kept = 0  # how many of the lowest shares among later features are in ``lowest``, in order
     total = 0.0
     for i in range(n - 1, begin - 1, -1):
-        share = single[i] + 0.5 * (low[i] + (m - 2) * next_low[i])
+        share = low[i]
         viable[i] = kept == m - 1 and share + total <= slack
         if kept == m - 1:
             if share >= lowest[kept - 1]:
                 continue
-            total -= lowest[kept - 1]
             kept -= 1
+            total -= lowest[kept]
         at = kept
         while at > 0 and lowest[at - 1] > share:
             lowest[at] = lowest[at - 1]
@@ -79,27 +84,26 @@ def mark_viable(
 
 
 @njit()
-def search_cubic(
-    size: int, n: int, start: float, single: Any, pair: Any, triple: Any, least: Any, second: Any, limit: float, found: Any,
-    work: Any,
-) -> bool:  # fmt: skip
-    """Record all sets of ``size`` >= 4 features that bring the margin down to the limit; False when the budget ends."""
+def search_cubic(size: int, n: int, start: float, table: Any, triple: Any, least: Any, second: Any, limit: float,
+                 found: Any, work: Any) -> bool:  # fmt: skip
+    """Record all sets of ``size`` >= 4 features that bring the margin down to the limit; False when the budget ends.
+
+    ``table`` has the pairs in its first n rows and the singles in row n; so has the table after each number of picks.
+    """
     deepest = size - 3
-    singles = np.empty((deepest + 1, n))
-    pairs = np.empty((deepest + 1, n, n))
+    tables = np.empty((deepest + 1, n + 1, n))
     values = np.empty(deepest + 1)
     viable = np.empty((deepest, n), dtype=np.bool_)
-    following = np.empty(deepest + 1, dtype=np.int64)
+    following = np.zeros(deepest + 1, dtype=np.int64)
     picks = np.empty(size, dtype=np.int64)
-    room = np.empty((3, max(n, size)))
-    for i in range(n):
-        singles[0, i] = single[i]
+    room = np.empty((3, n + 1))
+    cursor = found.cursor
+    for i in range(n + 1):
         for j in range(n):
-            pairs[0, i, j] = pair[i, j]
+            tables[0, i, j] = table[i, j]
     values[0] = start
-    following[0] = 0
     depth = 0
-    mark_viable(np.int64(0), n, size, limit - start, singles[0], pairs[0], least, second, room, viable[0])
+    mark_viable(depth, n, size, limit - start, table, least, second, room, viable[0])
     while depth >= 0:
         left = size - depth
         pick = following[depth]
@@ -110,27 +114,22 @@ def search_cubic(
             continue
         following[depth] = pick + 1
         picks[depth] = pick
-        values[depth + 1] = values[depth] + singles[depth, pick]
+        values[depth + 1] = values[depth] + tables[depth, n, pick]
+        here, after, fold = tables[depth], tables[depth + 1], triple[pick]
         for i in range(pick + 1, n):
-            singles[depth + 1, i] = singles[depth, i] + pairs[depth, pick, i]
+            after[n, i] = here[n, i] + here[pick, i]
             for j in range(i + 1, n):
-                pairs[depth + 1, i, j] = pairs[depth, i, j] + triple[pick, i, j]
+                after[i, j] = here[i, j] + fold[i, j]
         rest = n - pick
         work[0] += rest * rest + 50
         if depth + 1 < deepest:
             depth += 1
             following[depth] = pick + 1
-            mark_viable(
-                pick + 1, n, left - 1, limit - values[depth], singles[depth], pairs[depth], least, second, room,
-                viable[depth],
-            )  # fmt: skip
+            mark_viable(pick + 1, n, left - 1, limit - values[depth], after, least, second, room, viable[depth])
         else:
             work[0] += rest * rest * rest // 12
-            scan_triples(
-                pick + 1, n, values[depth + 1], singles[depth + 1], pairs[depth + 1], triple, limit, picks, depth + 1,
-                found,
-            )  # fmt: skip
-        if found.cursor[1] > found.cursor[2]:
+            scan_triples(pick + 1, n, values[depth + 1], after[n], after, triple, limit, picks, depth + 1, found)
+        if cursor[1] > cursor[2]:
             return True
         if work[0] > work[1]:
             return False

@@ -71,7 +71,7 @@ class Queries(NamedTuple):
 
     rows: Any  # (n_rows, n_columns)
     active: Any  # (n_rows, n_features)
-    feature_of_column: Any  # (n_columns,)
+    column_feature: Any  # (n_columns,)
     todo: Any  # the rows to answer
     from_size: Any  # (n_rows,): no smaller set crosses
     feasible: Any  # (n_rows,): 1 when some set is known to cross
@@ -104,7 +104,7 @@ class Answers(NamedTuple):
 
 _INTS, _VECTOR, _MATRIX = "int64[::1]", "float64[::1]", "float64[:, ::1]"
 TREES = tuple_type(Trees, _INTS, _VECTOR, _INTS, _INTS, "uint64[::1]", _INTS)
-CUBES = tuple_type(Cubes, _INTS, _INTS, _INTS, _VECTOR, "int32[::1]")
+CUBES = tuple_type(Cubes, _INTS, _INTS, _INTS, _VECTOR, _INTS)
 GROUPS = tuple_type(Groups, _INTS, _INTS, _VECTOR)
 PATH = tuple_type(Path, _INTS, _INTS, _INTS)
 FOUND = tuple_type(Found, "uint64[:, ::1]", _VECTOR, _INTS, _INTS)

@@ -13,115 +13,96 @@ import numpy as np
 
 from sev._compile import njit
 
-
 #: Up to how many features a table of pairs, and one of triples, is worth its room.
 WIDEST_PAIRS = 256
 WIDEST_TRIPLES = 32
 
 
 @njit()
-def expand_singles(cubes: Any, first_tree: int, end_tree: int, single: Any) -> float:
-    """Add the cubes of some trees to the table of degree 1; give the constant."""
+def expand_pairs(cubes: Any, begin_tree: int, end_tree: int, single: Any, pair: Any) -> float:
+    """Add the cubes of some trees to the tables of degree 1 and 2 (``pair[i, j]`` with i < j); give the constant.
+
+    A table of pairs without entries is left alone.
+    """
+    tree, first, need, leaf, member = cubes
+    paired = pair.shape[0] > 0
     constant = 0.0
-    for i in range(cubes.tree[first_tree], cubes.tree[end_tree]):
-        if cubes.need[i] == 0:
-            constant += cubes.values[i]
-            for a in range(cubes.first[i], cubes.first[i + 1]):
-                single[cubes.groups[a]] -= cubes.values[i]
-        elif cubes.need[i] == 1:
-            single[cubes.groups[cubes.first[i]]] += cubes.values[i]
-    return constant
-
-
-@njit()
-def clear_pairs(order: Any, begin: int, end: int, pair: Any) -> None:
-    """Set the entries of all pairs from a list of features to zero."""
-    for a in range(begin, end):
-        for b in range(a + 1, end):
-            pair[min(order[a], order[b]), max(order[a], order[b])] = 0.0
-
-
-@njit()
-def expand_pairs(cubes: Any, first_tree: int, end_tree: int, single: Any, pair: Any) -> float:
-    """Add the cubes of some trees to the tables of degree 1 and 2 (``pair[i, j]`` with i < j); give the constant."""
-    constant = 0.0
-    for i in range(cubes.tree[first_tree], cubes.tree[end_tree]):
-        begin, end, need, value = cubes.first[i], cubes.first[i + 1], cubes.need[i], cubes.values[i]
-        if need == 0:
+    for i in range(tree[begin_tree], tree[end_tree]):
+        begin = first[i]
+        end = first[i + 1]
+        value = leaf[i]
+        if need[i] == 0:
             constant += value
             for a in range(begin, end):
-                one = cubes.groups[a]
-                single[one] -= value
-                for b in range(a + 1, end):
-                    other = cubes.groups[b]
-                    pair[min(one, other), max(one, other)] += value
-        elif need == 1:
-            one = cubes.groups[begin]
-            single[one] += value
-            for b in range(begin + 1, end):
-                other = cubes.groups[b]
-                pair[min(one, other), max(one, other)] -= value
-        elif need == 2:
-            one, other = cubes.groups[begin], cubes.groups[begin + 1]
-            pair[min(one, other), max(one, other)] += value
+                single[member[a]] -= value
+        elif need[i] == 1:
+            single[member[begin]] += value
+            value = -value
+        if need[i] > 2 or not paired:
+            continue
+        # Pairs to write: all of the cube (none needed), the needed one with each other, or the two needed ones.
+        for a in range(begin, end if need[i] == 0 else begin + 1):
+            one = member[a]
+            for b in range(a + 1, end if need[i] < 2 else begin + 2):
+                other = member[b]
+                if one < other:
+                    pair[one, other] += value
+                else:
+                    pair[other, one] += value
     return constant
-
-
-@njit()
-def add_triple(triple: Any, i: int, j: int, k: int, value: float) -> None:
-    """Add to the entry of three features, whatever their order."""
-    low = min(i, min(j, k))
-    high = max(i, max(j, k))
-    triple[low, i + j + k - low - high, high] += value
 
 
 @njit()
 def expand_triples(cubes: Any, n_trees: int, triple: Any) -> int:
     """Add the cubes of all trees to the table of degree 3; give the number of features of the largest cube."""
+    tree, first, need, leaf, member = cubes
     widest = 0
-    for i in range(cubes.tree[n_trees]):
-        begin, end, need, value = cubes.first[i], cubes.first[i + 1], cubes.need[i], cubes.values[i]
-        widest = max(widest, end - begin)
-        if need > 3 or end - begin < 3:
+    for i in range(tree[n_trees]):
+        begin = first[i]
+        end = first[i + 1]
+        required = need[i]
+        if end - begin > widest:
+            widest = end - begin
+        if required > 3 or end - begin < 3:
             continue
-        groups = cubes.groups
-        if need == 0:
-            for a in range(begin, end):
-                for b in range(a + 1, end):
-                    for c in range(b + 1, end):
-                        add_triple(triple, groups[a], groups[b], groups[c], -value)
-        elif need == 1:
-            for b in range(begin + 1, end):
-                for c in range(b + 1, end):
-                    add_triple(triple, groups[begin], groups[b], groups[c], value)
-        elif need == 2:
-            for c in range(begin + 2, end):
-                add_triple(triple, groups[begin], groups[begin + 1], groups[c], -value)
-        else:
-            add_triple(triple, groups[begin], groups[begin + 1], groups[begin + 2], value)
+        # All needed features are in the triple; the sign turns with each of the others.
+        value = leaf[i] if required & 1 == 1 else -leaf[i]
+        for a in range(begin, end if required == 0 else begin + 1):
+            for b in range(a + 1, end if required <= 1 else begin + 2):
+                low = member[a]
+                mid = member[b]
+                if low > mid:
+                    low, mid = mid, low
+                for c in range(b + 1, end if required <= 2 else begin + 3):
+                    other = member[c]
+                    if other > mid:
+                        triple[low, mid, other] += value
+                    elif other > low:
+                        triple[low, other, mid] += value
+                    else:
+                        triple[other, low, mid] += value
     return widest
 
 
 @njit()
 def record(found: Any, picks: Any, size: int, value: float) -> None:
     """Keep a set that may cross; once the list is full only count on."""
-    count = found.cursor[1]
-    found.cursor[1] = count + 1
-    if count >= found.cursor[2]:
+    masks, values, feature_of, cursor = found
+    at = cursor[0] + cursor[1]
+    cursor[1] += 1
+    if cursor[1] > cursor[2]:
         return
-    at = found.cursor[0] + count
-    for w in range(found.masks.shape[1]):
-        found.masks[at, w] = 0
+    for w in range(masks.shape[1]):
+        masks[at, w] = 0
     for p in range(size):
-        feature = found.feature[picks[p]]
-        found.masks[at, feature >> 6] |= np.uint64(1) << np.uint64(feature & 63)
-    found.values[at] = value
+        feature = feature_of[picks[p]]
+        masks[at, feature >> 6] |= np.uint64(1) << np.uint64(feature & 63)
+    values[at] = value
 
 
 @njit()
-def scan_singles(
-    order: Any, begin: int, end: int, start: float, single: Any, limit: float, picks: Any, depth: int, found: Any
-) -> None:
+def scan_singles(order: Any, begin: int, end: int, start: float, single: Any, limit: float, picks: Any, depth: int,
+                 found: Any) -> None:  # fmt: skip
     """Record every feature from a list that brings the margin down to the limit, after ``depth`` picks."""
     for a in range(begin, end):
         value = start + single[order[a]]
@@ -131,16 +112,15 @@ def scan_singles(
 
 
 @njit()
-def scan_pairs(
-    order: Any, begin: int, end: int, start: float, single: Any, pair: Any, limit: float, picks: Any, depth: int, found: Any
-) -> None:
+def scan_pairs(order: Any, begin: int, end: int, start: float, single: Any, pair: Any, limit: float, picks: Any,
+               depth: int, found: Any) -> None:  # fmt: skip
     """Record every pair from a list of features that brings the margin down to the limit, after ``depth`` picks."""
     for a in range(begin, end):
         i = order[a]
         here = start + single[i]
         for b in range(a + 1, end):
             j = order[b]
-            value = here + single[j] + pair[min(i, j), max(i, j)]
+            value = here + single[j] + (pair[i, j] if i < j else pair[j, i])
             if value <= limit:
                 picks[depth] = i
                 picks[depth + 1] = j
@@ -148,9 +128,8 @@ def scan_pairs(
 
 
 @njit()
-def scan_triples(
-    begin: int, n: int, start: float, single: Any, pair: Any, triple: Any, limit: float, picks: Any, depth: int, found: Any
-) -> None:
+def scan_triples(begin: int, n: int, start: float, single: Any, pair: Any, triple: Any, limit: float, picks: Any,
+                 depth: int, found: Any) -> None:  # fmt: skip
     """Record every triple of the features from ``begin`` on that brings the margin down to the limit."""
     for i in range(begin, n - 2):
         for j in range(i + 1, n - 1):

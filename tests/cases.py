@@ -1,0 +1,286 @@
+"""One table of small fitted models. Every model that the registry knows has a case here or in a family's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn import linear_model, naive_bayes, svm
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
+
+N_ROWS = 240
+
+
+@cache
+def numbers(n_columns: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Whole numbers from -2 to 2, so that features often agree with the reference, and ties are common."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, size=(N_ROWS, n_columns)).astype(float)
+    weights = rng.normal(size=n_columns)
+    y = (X @ weights + rng.normal(size=N_ROWS) > 0.5).astype(int)
+    return X, y
+
+
+@cache
+def counts(seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    X, y = numbers(6, seed)
+    return np.abs(X) + y[:, None] * (X > 1), y
+
+
+@cache
+def table(seed: int = 2, missing: bool = False) -> tuple[pd.DataFrame, np.ndarray]:
+    """Text before numbers, and mixed."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], N_ROWS, p=[0.5, 0.3, 0.2]),
+            "age": rng.integers(18, 80, N_ROWS),
+            "town": rng.choice(["north", "south"], N_ROWS),
+            "income": rng.normal(30, 10, N_ROWS).round(1),
+            "job": rng.choice(["none", "clerk", "smith", "cook"], N_ROWS),
+            "flag": rng.integers(0, 2, N_ROWS).astype(bool),
+        }
+    )
+    signal = (
+        (frame["colour"] == "red") * 1.5
+        - (frame["job"] == "none") * 2.0
+        + (frame["age"] - 45) / 20
+        + (frame["income"] - 30) / 10
+        + frame["flag"] * 0.7
+    )
+    y = (signal + rng.normal(size=N_ROWS) > 0.6).to_numpy().astype(int)
+    if missing:
+        frame.loc[rng.random(N_ROWS) < 0.2, "income"] = np.nan
+        frame.loc[rng.random(N_ROWS) < 0.2, "job"] = None
+    return frame, y
+
+
+TEXT, NUMBERS = ["colour", "town", "job"], ["age", "income"]
+
+
+def encoder(**options: Any) -> ColumnTransformer:
+    return make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), TEXT), (StandardScaler(), NUMBERS), remainder="passthrough", **options
+    )
+
+
+def log_income(frame: Any) -> Any:
+    return np.log1p(np.abs(frame))
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A fitted model, what it takes, and how it should be read."""
+
+    name: str
+    make: Callable[[], tuple[Any, Any, np.ndarray]]
+    backend: str
+    registers: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    warns: bool = False
+
+    def fitted(self) -> tuple[Any, Any, np.ndarray]:
+        if self.name not in _FITTED:
+            _FITTED[self.name] = self.make()
+        return _FITTED[self.name]
+
+
+_FITTED: dict[str, tuple[Any, Any, np.ndarray]] = {}
+
+
+def on_numbers(name: str, model: Any, backend: str = "linear", key: str | None = None, **options: Any) -> Case:
+    def make() -> tuple[Any, Any, np.ndarray]:
+        X, y = numbers()
+        return model.fit(X, y), X, y
+
+    registers = (key or f"sklearn.{type(model).__name__}",)
+    return Case(name, make, backend, registers if backend != "black box" else (), options)
+
+
+def on_table(
+    name: str, model: Any, backend: str, *, missing: bool = False, warns: bool = False, **options: Any
+) -> Case:
+    def make() -> tuple[Any, Any, np.ndarray]:
+        X, y = table(missing=missing)
+        return model.fit(X, y), X, y
+
+    return Case(name, make, backend, (), options, warns)
+
+
+def on_counts(name: str, model: Any) -> Case:
+    def make() -> tuple[Any, Any, np.ndarray]:
+        X, y = counts()
+        return model.fit(X, y), X, y
+
+    return Case(name, make, "linear" if "multinomial" in name else "additive", (f"sklearn.{type(model).__name__}",))
+
+
+def logistic() -> linear_model.LogisticRegression:
+    return linear_model.LogisticRegression()
+
+
+LINEAR = [
+    on_numbers("logistic", logistic()),
+    on_numbers("logistic, class 0", logistic(), target=0),
+    on_numbers("logistic, threshold 0.8", logistic(), threshold=0.8),
+    on_numbers("logistic, grouped", logistic(), groups={"both": [0, 3], "pair": ["x1", "x5"]}),
+    on_numbers(
+        "logistic cv",
+        linear_model.LogisticRegressionCV(Cs=2, scoring="accuracy", use_legacy_attributes=False, l1_ratios=(0,)),
+    ),
+    on_numbers("sgd log loss", linear_model.SGDClassifier(loss="log_loss", random_state=0)),
+    on_numbers("sgd hinge", linear_model.SGDClassifier(loss="hinge", random_state=0)),
+    on_numbers("sgd modified huber", linear_model.SGDClassifier(loss="modified_huber", random_state=0)),
+    on_numbers("ridge", linear_model.RidgeClassifier()),
+    on_numbers("ridge cv", linear_model.RidgeClassifierCV()),
+    on_numbers("linear svc", svm.LinearSVC(random_state=0)),
+    on_numbers("linear svc, class 0", svm.LinearSVC(random_state=0), target=0),
+    on_numbers("perceptron", linear_model.Perceptron(random_state=0)),
+    on_numbers("discriminant analysis", LinearDiscriminantAnalysis()),
+    on_numbers("svc, linear kernel", svm.SVC(kernel="linear")),
+]
+
+ADDITIVE = [
+    on_numbers("gaussian naive bayes", naive_bayes.GaussianNB(), "additive"),
+    on_numbers("bernoulli naive bayes", naive_bayes.BernoulliNB(), "additive"),
+    on_counts("categorical naive bayes", naive_bayes.CategoricalNB(min_categories=8)),
+    on_counts("multinomial naive bayes", naive_bayes.MultinomialNB()),
+]
+
+PIPELINES = [
+    on_table("pipeline", make_pipeline(encoder(), logistic()), "linear"),
+    on_table("pipeline, dense output", make_pipeline(encoder(sparse_threshold=0), logistic()), "linear"),
+    on_table(
+        "pipeline, imputers",
+        make_pipeline(
+            make_column_transformer(
+                (make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")), TEXT),
+                (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), NUMBERS),
+                (FunctionTransformer(), ["flag"]),
+            ),
+            logistic(),
+        ),
+        "linear",
+        missing=True,
+    ),
+    on_table(
+        "pipeline, ordinal and function transformers",
+        make_pipeline(
+            make_column_transformer(
+                (OrdinalEncoder(), TEXT),
+                (FunctionTransformer(log_income), ["income"]),
+                (KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf"), ["age"]),
+                ("passthrough", ["flag"]),
+            ),
+            svm.LinearSVC(random_state=0),
+        ),
+        "linear",
+    ),
+    on_table(
+        "pipeline, union of two encodings",
+        make_pipeline(
+            FeatureUnion(
+                [
+                    ("one", make_column_transformer((StandardScaler(), NUMBERS))),
+                    ("two", make_column_transformer((OneHotEncoder(), TEXT), (KBinsDiscretizer(3), ["age"]))),
+                ]
+            ),
+            logistic(),
+        ),
+        "linear",
+    ),
+    on_table("pipeline, naive bayes", make_pipeline(encoder(sparse_threshold=0), naive_bayes.GaussianNB()), "additive"),
+    on_table(
+        "pipeline, principal components",
+        make_pipeline(encoder(sparse_threshold=0), PCA(3), logistic()),
+        "black box",
+        warns=True,
+    ),
+    on_table(
+        "pipeline, products of columns",
+        make_pipeline(
+            encoder(sparse_threshold=0), PolynomialFeatures(2), linear_model.LogisticRegression(max_iter=5000)
+        ),
+        "black box",
+        warns=True,
+    ),
+    on_table("pipeline, neighbours", make_pipeline(encoder(), KNeighborsClassifier(7)), "black box"),
+]
+
+WRAPPERS = [
+    on_table("search over a pipeline", GridSearchCV(make_pipeline(encoder(), logistic()), {}, cv=3), "linear"),
+    on_table(
+        "calibrated by a sigmoid",
+        CalibratedClassifierCV(make_pipeline(encoder(), svm.LinearSVC(random_state=0)), ensemble=False, cv=3),
+        "linear",
+    ),
+    on_table(
+        "calibrated isotonically",
+        make_pipeline(encoder(), CalibratedClassifierCV(logistic(), method="isotonic", ensemble=False, cv=3)),
+        "linear",
+    ),
+    on_table(
+        "calibrated ensemble",
+        CalibratedClassifierCV(make_pipeline(encoder(), logistic()), ensemble=True, cv=3),
+        "black box",
+        warns=True,
+    ),
+    on_table(
+        "fixed threshold", FixedThresholdClassifier(make_pipeline(encoder(), logistic()), threshold=0.3), "linear"
+    ),
+    on_table("tuned threshold", TunedThresholdClassifierCV(make_pipeline(encoder(), logistic()), cv=3), "linear"),
+    on_table(
+        "tuned threshold of decisions",
+        make_pipeline(encoder(), TunedThresholdClassifierCV(svm.LinearSVC(random_state=0), cv=3)),
+        "linear",
+    ),
+]
+
+
+def _callable() -> tuple[Any, Any, np.ndarray]:
+    X, y = numbers()
+
+    def score(rows: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + np.exp(-(rows[:, 0] * rows[:, 1] + rows[:, 2] - np.abs(rows[:, 3]))))
+
+    return score, X, y
+
+
+def _three_classes() -> tuple[Any, Any, np.ndarray]:
+    X, y = numbers()
+    labels = np.where(X[:, 1] > 0, "top", np.where(y == 1, "mid", "low"))
+    return logistic().fit(X, labels), X, labels
+
+
+BLACK_BOXES = [
+    Case("callable", _callable, "black box"),
+    Case("three classes", _three_classes, "black box", options={"target": "top"}),
+    on_numbers("neighbours", KNeighborsClassifier(5), "black box"),
+]
+
+CASES = LINEAR + ADDITIVE + PIPELINES + WRAPPERS + BLACK_BOXES
+
+#: Registered models whose cases are in another file, and where.
+COVERED_ELSEWHERE = {
+    "sklearn.PassiveAggressiveClassifier": "deprecated by scikit-learn; reads like Perceptron",
+    "interpret.ExplainableBoostingClassifier": "tests/backends/linear/test_additive.py",
+}
