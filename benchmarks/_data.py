@@ -16,7 +16,9 @@ NAMES = ("COMPAS", "German", "Adult", "FICO", "Diabetes")
 def data_home() -> Path:
     folder = os.environ.get("SEV_DATA_HOME")
     if not folder:
-        sys.exit("set SEV_DATA_HOME to the folder with adult.data, compas.csv, fico.csv, german.data, diabetic_data.csv.gz")
+        sys.exit(
+            "set SEV_DATA_HOME to the folder with adult.data, compas.csv, fico.csv, german.data, diabetic_data.csv.gz"
+        )
     return Path(folder)
 
 

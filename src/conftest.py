@@ -2,7 +2,10 @@
 
 from importlib.util import find_spec
 
-_NEEDS_TORCH = ["sev/training/losses.py", *(f"sev/training/_{name}.py" for name in ("loop", "linear", "network", "trees"))]
+_NEEDS_TORCH = [
+    "sev/training/losses.py",
+    *(f"sev/training/_{name}.py" for name in ("loop", "linear", "network", "trees")),
+]
 _TRAINS = [f"sev/training/_{name}.py" for name in ("logistic", "mlp", "boosting", "optimize")]
 
 collect_ignore = [] if find_spec("torch") else [*_NEEDS_TORCH, *_TRAINS]

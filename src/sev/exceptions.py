@@ -62,7 +62,7 @@ class ReferenceWarning(SevWarning):
 
 
 class TrainingWarning(SevWarning):
-    """A training run that gave back the model it was given."""
+    """A training run that did not give what was asked for."""
 
 
 class InterruptedExplanation(KeyboardInterrupt):

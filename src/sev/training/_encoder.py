@@ -19,8 +19,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """One-hot encodes what is not a quantity and, if asked, scales what is.
 
     A missing category is a category. With ``scale``, a missing number becomes the mean and, if the training rows had
-    any, one more column says so; without, it stays NaN for the model to deal with. Two-valued categories take one
-    column. A category that was not seen in training is all zeros.
+    any, one more column says so; without, it stays NaN for the model to deal with. A category that was not seen in
+    training is all zeros.
 
     Parameters
     ----------
@@ -58,12 +58,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self.scaler_ = StandardScaler().fit(filled)
             sources.append(self.numbers_[self.imputer_.indicator_.features_])
         if self.texts_.size:
-            self.one_hot_ = OneHotEncoder(handle_unknown="ignore", drop="if_binary", sparse_output=False)
+            self.one_hot_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
             self.one_hot_.fit(self._texts(X))
-            dropped = self.one_hot_.drop_idx_
-            for number, place in enumerate(self.texts_.tolist()):
-                width = len(self.one_hot_.categories_[number]) - (dropped is not None and dropped[number] is not None)
-                sources.append(np.full(width, place, dtype=np.int64))
+            widths = [len(categories) for categories in self.one_hot_.categories_]
+            sources.append(np.repeat(self.texts_, widths))
         self.column_source_: IntArray = np.concatenate(sources).astype(np.int64)
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -9,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sev.exceptions import InputError, ModelError, TrainingError
+from sev.exceptions import InputError, ModelError, TrainingError, TrainingWarning
 from sev.space import FeatureSpace, TableForm
 from sev.training._encoder import TableEncoder
 from sev.training._families import family_of, train
@@ -105,7 +106,8 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def predict(self, X: NativeTable) -> Any:
         """Class of each row: the second from a probability of one half."""
-        return self.classes_[(self.predict_proba(X)[:, 1] >= 0.5).astype(np.int64)]
+        positive = self.predict_proba(X)[:, 1] >= 0.5
+        return self.classes_[positive.astype(np.int64)]
 
     def split_encoder(self) -> tuple[Callable[[NativeTable], FloatArray], Any]:
         """The encoding of raw rows, and the final estimator on encoded ones; what exact explanations are read from."""
@@ -142,14 +144,20 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             return self._default_base(seed)
         if family_of(self.base_estimator) != self._family:
             raise ModelError(f"base_estimator={self.base_estimator!r} is not of the family of {type(self).__name__}.")
-        return clone(self.base_estimator)
+        base = clone(self.base_estimator)
+        if "random_state" in base.get_params() and base.random_state is None:
+            base.set_params(random_state=seed)
+        return base
 
     def _refuse_degenerate(self, task: TrainingTask) -> None:
         score = float(self.final_estimator_.predict_proba(task.reference[None])[0, 1])
         if score >= 0.5:
-            raise TrainingError(
-                f"After training the reference itself is predicted {self.classes_[1]!r} (its score is {score:.3f}), so "
-                "SEV+ would be zero and SEV- may not exist: raise reference_penalty, or lower sev_penalty."
+            warnings.warn(
+                f"After training the reference itself is still predicted {self.classes_[1]!r} (its score is "
+                f"{score:.3f}): SEV+ is zero, SEV- may not exist, and sev.Explainer will refuse it. Raise "
+                "reference_penalty or max_iter, or lower sev_penalty.",
+                TrainingWarning,
+                stacklevel=4,
             )
         if not (self.final_estimator_.predict_proba(task.rows)[:, 1] >= 0.5).any():
             raise TrainingError(
@@ -161,6 +169,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         kind = type_of_target(labels, input_name="y")
         self.classes_, numbers = np.unique(labels, return_inverse=True)

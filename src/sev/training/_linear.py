@@ -27,7 +27,7 @@ def train_linear(base: Any, task: TrainingTask, settings: Settings) -> Trained:
     coefficients = np.ravel(base.coef_).astype(np.float64)
     intercept = float(np.ravel(base.intercept_)[0])
     model = _LinearLoss(task, settings, centre, spread)
-    scaled = np.where(np.isfinite(spread), coefficients * spread, 0.0)
+    scaled = coefficients * np.where(np.isfinite(spread), spread, 0.0)
     model.start(scaled, intercept + float(coefficients @ centre), settings)
     history = minimise([model.weights, model.bias], model.step, len(task.rows), settings)
     new = model.weights.detach().numpy() / spread

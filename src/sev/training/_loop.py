@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -44,7 +45,7 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
     decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, n_steps) if schedule.decay else None
     watch = _Watch(settings.tol, settings.n_iter_no_change)
     history: list[dict[str, float]] = []
-    with tqdm(total=schedule.epochs, disable=not settings.progress, desc="training", unit="epoch") as bar:
+    with _one_thread(), tqdm(total=schedule.epochs, disable=not settings.progress, desc="training", unit="epoch") as bar:
         for epoch in range(schedule.epochs):
             with_sev = epoch >= schedule.warmup
             seen: list[tuple[int, list[float]]] = []
@@ -64,6 +65,17 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
             if settings.early_stopping and with_sev and watch.is_over(history[-1]["total"]):
                 break
     return history
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread for torch: sums then come out the same on every machine, and small steps do not wait for others."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class _Watch:

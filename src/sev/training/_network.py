@@ -80,7 +80,7 @@ def as_module(model: Any, settings: Settings | None = None) -> nn.Sequential:
 
 def _layer(weight: Any, bias: Any, generator: torch.Generator | None) -> nn.Linear:
     # without the default initialisation, which would use up the user's random numbers
-    layer = nn.Linear(*weight.shape, device="meta").to_empty(device="cpu")
+    layer = nn.Linear(weight.shape[0], weight.shape[1], device="meta").to_empty(device="cpu")
     with torch.no_grad():
         if generator is None:
             layer.weight.copy_(torch.from_numpy(np.ascontiguousarray(weight.T)))

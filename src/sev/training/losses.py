@@ -285,7 +285,9 @@ class _OneStep(nn.Module):
             logits = scores(neighbours(rows, self.reference, self.column_feature, best, plus=self._plus))
             todo = torch.nonzero(~self._is_past(logits) if sweep else hint < 0)[:, 0]
         width = len(self.allowed) * max(1, rows.shape[1])
-        for part in todo.split(max(1, _ELEMENTS_AT_ONCE // width)) if len(todo) else ():
+        at_once = max(1, _ELEMENTS_AT_ONCE // width)
+        for first in range(0, len(todo), at_once):
+            part = todo[first : first + at_once]
             repeated = rows[part].repeat_interleave(len(self.allowed), dim=0)
             feature = self.allowed.repeat(len(part))
             found = scores(neighbours(repeated, self.reference, self.column_feature, feature, plus=self._plus))
@@ -501,7 +503,11 @@ class SEVLoss(nn.Module):
         reference_margin: float = 0.05,
     ) -> None:
         super().__init__()
-        kinds = {"plus": [AllOptPlus], "minus": [AllOptMinus], "both": [AllOptPlus, AllOptMinus]}
+        kinds: dict[str, list[type[_OneStep]]] = {
+            "plus": [AllOptPlus],
+            "minus": [AllOptMinus],
+            "both": [AllOptPlus, AllOptMinus],
+        }
         if objective not in kinds:
             raise InputError(f"objective={objective!r} is not known: use one of {sorted(kinds)}.")
         options: dict[str, Any] = {"restricted": tuple(restricted), "threshold": threshold, "margin": margin}
