@@ -39,8 +39,8 @@ def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
         return _named(frame.iloc[:, :-1]), (frame.iloc[:, -1] == 2).to_numpy().astype(int)
     frame = pd.read_csv(home / "diabetic_data.csv.gz", keep_default_na=False, low_memory=False)
     labels = (frame["readmitted"] != "NO").to_numpy().astype(int)
-    drop = ["encounter_id", "patient_nbr", "readmitted", "weight", "payer_code", "medical_specialty", "diag_1", "diag_2",
-            "diag_3"]  # fmt: skip
+    many_valued = ["weight", "payer_code", "medical_specialty", "diag_1", "diag_2", "diag_3"]
+    drop = ["encounter_id", "patient_nbr", "readmitted", *many_valued]
     return frame.drop(columns=[column for column in drop if column in frame]), labels
 
 

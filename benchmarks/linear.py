@@ -90,9 +90,8 @@ def main() -> None:
     lines = speed(options.rows, options.columns)
     print(f"{options.rows} x {options.columns}, one process")
     for line in lines:
-        print(
-            f"{line['what']:34s} {line['rows_per_second']:>12,.0f} rows/s {line['predict_proba_times']:6.1f} x predict_proba"
-        )
+        times = f"{line['predict_proba_times']:6.1f} x predict_proba"
+        print(f"{line['what']:34s} {line['rows_per_second']:>12,.0f} rows/s {times}")
     peak = memory(1_000_000, options.columns)
     print(f"peak memory for a million rows: {peak:.2f} x the input")
     print(json.dumps({"speed": lines, "peak_memory_multiple": peak}))

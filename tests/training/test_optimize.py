@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,9 +22,17 @@ from training.tables import numbers, raw
 
 pytest.importorskip("torch", reason="training needs torch")
 
-import sev  # noqa: E402
-from sev.exceptions import InputError, ModelError, TrainingWarning  # noqa: E402
-from sev.training import OptimizationRecord  # noqa: E402
+import sev
+from sev.exceptions import InputError, ModelError, TrainingWarning
+from sev.training import OptimizationRecord
+from sev.training._settings import SCHEDULES
+
+
+@pytest.fixture(autouse=True)
+def _short_schedules(monkeypatch):
+    """A quarter of the steps: these tests are about the path, not about where it ends."""
+    short = {family: replace(one, epochs=max(10, one.epochs // 4)) for family, one in SCHEDULES["recipe"].items()}
+    monkeypatch.setitem(SCHEDULES, "recipe", short)
 
 
 def encoder():

@@ -96,9 +96,9 @@ def optimize(
     >>> X = rng.normal(size=(400, 4))
     >>> y = (X.sum(axis=1) + rng.normal(size=400) > 0).astype(int)
     >>> model = LogisticRegression().fit(X, y)
-    >>> better, record = sev.optimize(model, X, y, max_accuracy_loss=0.05, penalties=[0.3, 1.0])
+    >>> better, record = sev.optimize(model, X, y, max_accuracy_loss=0.05, penalties=[1.0])
     >>> type(better).__name__, len(record.path)
-    ('LogisticRegression', 3)
+    ('LogisticRegression', 2)
     """
     model, family = tunable(model)
     tuner = Tuner(reference=reference, groups=groups, restricted=checked_names(restricted))
@@ -107,6 +107,7 @@ def optimize(
     settings = [_settings(family, objective, weight, random_state) for weight in weights]
     labels = _labels(model, y, len(X))
     splits, validation = _splits(labels, random_state)
+    tuner.check(model, X, labels)
     found = []
     with tqdm(total=len(splits) * (1 + len(weights)), disable=not verbose, desc="penalty path") as bar:
         for train, rest in splits:

@@ -43,6 +43,10 @@ class Tuner:
         task = self._task(model, unwrapped.transform, X, y)
         return with_final(model, train(unwrapped.estimator, task, settings).estimator)
 
+    def check(self, model: Any, X: NativeTable, y: Any) -> None:
+        """Refuse a model that cannot be tuned on these rows, before any work starts."""
+        self._task(model, unwrap(model, "predict_proba").transform, X, y)
+
     def _task(self, model: Any, transform: Any, X: NativeTable, y: Any) -> TrainingTask:
         form = TableForm.of(X)
         frame = form.to_frame(X, what="X").reset_index(drop=True)

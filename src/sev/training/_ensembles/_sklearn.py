@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.dummy import DummyClassifier
 
 from sev.exceptions import ModelError
@@ -83,7 +84,8 @@ class HistBoosting:
     def outputs(self, rows: FloatArray) -> FloatArray:
         """Output of each tree on each row."""
         model = self._model
-        ready = model._preprocess_X(rows, reset=False)
+        names = getattr(model, "feature_names_in_", None)
+        ready = model._preprocess_X(rows if names is None else pd.DataFrame(rows, columns=names), reset=False)
         known, numbers = model._bin_mapper.make_known_categories_bitsets()
         found = np.empty((len(rows), self.n_trees))
         for number, (predictor,) in enumerate(model._predictors):
