@@ -142,6 +142,8 @@ LINEAR = [
     on_numbers("logistic", logistic()),
     on_numbers("logistic, class 0", logistic(), target=0),
     on_numbers("logistic, threshold 0.8", logistic(), threshold=0.8),
+    on_numbers("logistic, class 0, threshold 0.7", logistic(), target=0, threshold=0.7),
+    on_numbers("linear svc, class 0, threshold", svm.LinearSVC(random_state=0), target=0, threshold=0.4),
     on_numbers("logistic, grouped", logistic(), groups={"both": [0, 3], "pair": ["x1", "x5"]}),
     on_numbers(
         "logistic cv",
@@ -283,4 +285,30 @@ CASES = LINEAR + ADDITIVE + PIPELINES + WRAPPERS + BLACK_BOXES
 COVERED_ELSEWHERE = {
     "sklearn.PassiveAggressiveClassifier": "deprecated by scikit-learn; reads like Perceptron",
     "interpret.ExplainableBoostingClassifier": "tests/backends/linear/test_additive.py",
+    **dict.fromkeys(
+        [
+            *(f"sklearn.{name}Classifier" for name in ("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees")),
+            *(
+                f"sklearn.{name}Classifier"
+                for name in ("Bagging", "AdaBoost", "GradientBoosting", "HistGradientBoosting")
+            ),
+            "xgboost.XGBClassifier",
+            "xgboost.Booster",
+            "lightgbm.LGBMClassifier",
+            "lightgbm.Booster",
+            "catboost.CatBoostClassifier",
+            "catboost.CatBoost",
+        ],
+        "tests/backends/trees/models.py",
+    ),
+    **dict.fromkeys(
+        [
+            "sklearn.MLPClassifier",
+            "torch.Module",
+            "sev.TorchClassifier",
+            "skorch.NeuralNetClassifier",
+            "skorch.NeuralNetBinaryClassifier",
+        ],
+        "tests/backends/networks/cases.py",
+    ),
 }

@@ -9,33 +9,69 @@
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sev import datasets, references
 from sev.explainers import Explainer
 from sev.explanations import Explanation, Explanations, Status
 
+if TYPE_CHECKING:
+    from sev import plots, reports
+    from sev.reports import reasons, report
+    from sev.training import (
+        SEVGradientBoostingClassifier,
+        SEVLogisticRegression,
+        SEVMLPClassifier,
+        compare,
+        losses,
+        optimize,
+    )
+
 __version__ = "0.1.0"
 
-#: Names that are imported when first asked for, and the module that has them; a module stands for itself.
-_LAZY: dict[str, str] = {
+__all__ = [
+    "Explainer",
+    "Explanation",
+    "Explanations",
+    "SEVGradientBoostingClassifier",
+    "SEVLogisticRegression",
+    "SEVMLPClassifier",
+    "Status",
+    "__version__",
+    "compare",
+    "datasets",
+    "losses",
+    "optimize",
+    "plots",
+    "reasons",
+    "references",
+    "report",
+    "reports",
+]
+
+#: Names that are imported when they are first asked for, so that ``import sev`` stays light.
+_LATER = {
     "SEVGradientBoostingClassifier": "sev.training",
     "SEVLogisticRegression": "sev.training",
     "SEVMLPClassifier": "sev.training",
     "compare": "sev.training",
     "losses": "sev.training.losses",
     "optimize": "sev.training",
+    "plots": "sev.plots",
+    "reasons": "sev.reports",
+    "report": "sev.reports",
+    "reports": "sev.reports",
 }
-
-__all__ = ["Explainer", "Explanation", "Explanations", "Status", "__version__", "datasets", "references", *_LAZY]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in _LATER:
         raise AttributeError(f"module 'sev' has no attribute {name!r}")
-    module = import_module(_LAZY[name])
-    return module if _LAZY[name].endswith(f".{name}") else getattr(module, name)
+    module = import_module(_LATER[name])
+    found = module if _LATER[name].endswith(f".{name}") else getattr(module, name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*globals(), *_LATER})

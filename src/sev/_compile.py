@@ -19,7 +19,7 @@ _log = logging.getLogger("sev")
 
 
 def kernel_type(name: str) -> Any:
-    """Type in a kernel's signature: ``"int64"``, ``"float64[::1]"`` (contiguous vector), ``"uint64[:, ::1]"`` (matrix)."""
+    """Type in a kernel's signature: ``"int64"``, ``"float64[::1]"`` (a vector), ``"uint64[:, ::1]"`` (a matrix)."""
     element, _, shape = name.partition("[")
     scalar = getattr(numba.types, element)
     return scalar if not shape else numba.types.Array(scalar, shape.count(":") - 1, "C")
@@ -27,7 +27,8 @@ def kernel_type(name: str) -> Any:
 
 def tuple_type(cls: Any, *fields: str) -> Any:
     """Type in a kernel's signature of a named tuple, from the types of its fields."""
-    return numba.types.NamedTuple([kernel_type(field) for field in fields], cls)
+    named: Any = numba.types.NamedTuple
+    return named([kernel_type(field) for field in fields], cls)
 
 
 def njit(*signatures: Any, **options: Any) -> Callable[[_Function], _Function]:

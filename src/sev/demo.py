@@ -73,9 +73,24 @@ def main(folder: str | Path = "demo-output", out: TextIO = sys.stdout) -> None:
     say("All refusals of the held-out applicants:", textwrap.indent(many.summary().to_string(), "  "), "")
     shares = many.feature_shares()
     say("Features most often named:", textwrap.indent((shares[shares > 0].head(6) * 100).round(1).to_string(), "  "))
-    path = folder / "explanations.csv"
-    many.to_frame().to_csv(path)
-    say("", f"Table of all decisions: {path}")
+    say("", "To look at:", *(f"  {path}" for path in write(many, refused, folder)))
+
+
+def write(many: sev.Explanations, refused: list[int], folder: Path) -> list[Path]:
+    """The table, the pictures and the report; gives their paths."""
+    table = folder / "explanations.csv"
+    many.to_frame().to_csv(table)
+    hardest = max(refused, key=lambda number: many.sizes[number])
+    pictures = {
+        "one_refusal.png": many[hardest].plot(),
+        "score_path.png": many[hardest].plot("path"),
+        "sizes.png": many.plot_sizes(),
+        "features.png": many.plot_features(),
+    }
+    for name, axes in pictures.items():
+        axes.figure.savefig(folder / name, dpi=120, bbox_inches="tight")
+    report = sev.report(many, folder / "report.html", title="Why loans were refused")
+    return [table, *(folder / name for name in pictures), Path(report)]
 
 
 if __name__ == "__main__":

@@ -21,6 +21,10 @@ class UnknownFeatureError(InputError):
     """A feature or column name that the data do not have."""
 
 
+class UnmappedReasonError(InputError):
+    """A feature that a notice would name has no reason code."""
+
+
 class TargetError(InputError):
     """A class to explain that the model does not know."""
 
@@ -63,6 +67,10 @@ class ReferenceWarning(SevWarning):
 
 class TrainingWarning(SevWarning):
     """A training run that did not give what was asked for."""
+
+
+class HiddenReasonWarning(SevWarning):
+    """Restricted explanations leave out a feature that the unrestricted ones name."""
 
 
 class InterruptedExplanation(KeyboardInterrupt):

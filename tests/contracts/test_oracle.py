@@ -68,6 +68,18 @@ def test_equals_the_definition(case):
     assert compared >= 6 * min(ROWS_PER_CASE, positive.size)
 
 
+@pytest.mark.parametrize("case", [case for case in cases.CASES if not case.options], ids=lambda case: case.name)
+def test_the_decisions_explained_are_the_models_own(case):
+    """By default a row is explained exactly when the model's own ``predict`` says so, threshold wrappers included."""
+    explainer, X = build(case)
+    if hasattr(explainer.model, "predict"):
+        many = explainer.explain(X)
+        tie = many.scores == explainer.threshold  # where a model's own predict decides a tie otherwise, the score rules
+        explained = many.statuses != "not_target"
+        assert (tie | (explained == (explainer.model.predict(X) == explainer.target))).all()
+        assert explained[tie].all()
+
+
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.name)
 def test_every_set_is_confirmed_by_the_model_and_nothing_given_is_changed(case):
     model, X, _ = case.fitted()
@@ -90,6 +102,15 @@ def test_row_order_batch_size_and_workers_do_not_matter(case):
     pd.testing.assert_frame_equal(whole.reset_index(drop=True), one_by_one.reset_index(drop=True), rtol=1e-12)
     shared = explainer.explain(rows, n_jobs=2).to_frame()
     pd.testing.assert_frame_equal(whole, shared, rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", [case for case in cases.CASES if case.name != "callable"], ids=lambda case: case.name)
+def test_an_explainer_survives_a_pickle(case):
+    import pickle
+
+    explainer, X = build(case)
+    again = pickle.loads(pickle.dumps(explainer))
+    pd.testing.assert_frame_equal(explainer.explain(X[:20]).to_frame(), again.explain(X[:20]).to_frame())
 
 
 def test_every_registered_model_has_a_case():

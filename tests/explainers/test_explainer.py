@@ -41,6 +41,15 @@ def test_predicted_with_three_classes():
     assert (many.statuses == "optimal").mean() > 0.9
 
 
+def test_a_callable_with_a_column_a_class_explains_either():
+    X, y = cases.numbers()
+    model = LogisticRegression().fit(X, y)
+    for target in (0, 1):
+        asked = sev.Explainer(lambda rows: model.predict_proba(rows), X, y, target=target).explain(X)
+        read = sev.Explainer(model, X, y, target=target).explain(X)
+        assert np.array_equal(asked.sizes, read.sizes, equal_nan=True)
+
+
 def test_the_second_class_is_the_default_and_names_may_be_anything():
     X, y = cases.numbers()
     for labels in (y, y.astype(bool), np.where(y == 1, "b", "a"), y * 10):

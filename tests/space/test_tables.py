@@ -61,6 +61,28 @@ def test_column_order_and_extra_columns_do_not_matter(fitted):
     pd.testing.assert_frame_equal(explainer.explain(X).to_frame(), explainer.explain(shuffled).to_frame())
 
 
+def test_column_order_does_not_matter_for_a_table_of_numbers():
+    X, y = cases.numbers()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    explainer = sev.Explainer(LogisticRegression().fit(frame, y), frame, y)
+    pd.testing.assert_frame_equal(
+        explainer.explain(frame).to_frame(), explainer.explain(frame[list("fcabed")]).to_frame()
+    )
+
+
+def test_missing_in_both_is_no_difference():
+    from sev.space import FeatureSpace, differing_features
+
+    frame = pd.DataFrame({"n": [np.nan, 1.0], "t": [None, "a"], "i": [1, 2]})
+    for column in frame:
+        frame[column] = frame[column].convert_dtypes() if column == "i" else frame[column]
+    space = FeatureSpace.of(frame)
+    one_reference = differing_features(space, frame, frame.iloc[[0]], np.zeros(2, dtype=int))
+    assert one_reference.tolist() == [[False] * 3, [True] * 3]
+    two_references = differing_features(space, frame, frame, np.array([0, 0]))
+    assert two_references.tolist() == [[False] * 3, [True] * 3]
+
+
 def test_one_row_in_many_forms(fitted):
     model, X, y = fitted
     explainer = sev.Explainer(model, X, y)

@@ -64,6 +64,12 @@ class ColumnwiseEncoding:
         self._find_owners(mixer, rows, encoded)
         self._check_mixtures(mixer, rows, encoded, self.encode(others))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
     @property
     def column_feature(self) -> IntArray:
         """Feature of each encoded column; columns that have never been seen to vary go with feature 0."""

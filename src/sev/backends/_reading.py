@@ -71,13 +71,21 @@ def read_model(
             f"The reader of {type(unwrapped.estimator).__name__} gave {type(backend).__name__}, no Backend."
         )
 
-    def encode(rows: NativeTable) -> FloatArray:
-        return backend.encode(unwrapped.transform(rows))
-
-    encoding = ColumnwiseEncoding(encode, form, space, sample)
+    encoding = ColumnwiseEncoding(_Encoder(unwrapped, backend), form, space, sample)
     reading = Reading(backend, unwrapped, encoding)
     _prove(reading, _second_class(scores.ask), form, space, sample)
     return reading
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoder:
+    """From rows as the model takes them to the backend's columns; an object, so that explainers can be pickled."""
+
+    unwrapped: Unwrapped
+    backend: Backend
+
+    def __call__(self, rows: NativeTable) -> FloatArray:
+        return self.backend.encode(self.unwrapped.transform(rows))
 
 
 def _prove(

@@ -97,6 +97,7 @@ class ModelScores:
     response: Response
     classes: tuple[Any, ...]
     own_threshold: tuple[float, int] | None = None
+    one_column: bool = False
 
     def for_target(self, target: Any, threshold: float | None) -> Scorer:
         """Choose the class to explain.
@@ -113,7 +114,7 @@ class ModelScores:
         chosen = self._default_threshold(index) if threshold is None else float(threshold)
         if not np.isfinite(chosen):
             raise InputError(f"threshold={threshold!r} is not a finite number.")
-        if self.response == "call" and len(self.classes) == 2 and index == 0 and self.own_threshold is None:
+        if self.response == "call" and self.one_column and index == 0:
             raise TargetError("A callable scores one class only: pass a callable that scores the class to explain.")
         return Scorer(
             ask=self.ask,
@@ -188,7 +189,7 @@ def _from_callable(ask: Callable[[NativeTable], Any], sample: NativeTable, class
         names = tuple(np.asarray(classes).tolist())
     else:
         names = tuple(range(max(width, 2)))
-    return ModelScores(ask, "call", names)
+    return ModelScores(ask, "call", names, one_column=width == 1)
 
 
 def check_probabilities(scorer: Scorer, scores: FloatArray, threshold: float | None) -> None:

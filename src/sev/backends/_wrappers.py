@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,15 +123,14 @@ def _calibrated(found: Unwrapped) -> None:
         )
     if len(fitted[0].calibrators) != 1 or len(fitted[0].classes) != 2:
         raise CannotReadError("a calibration of more than two classes is no monotone map of one score")
-    calibrator = fitted[0].calibrators[0]
-
-    def link(scores: FloatArray) -> FloatArray:
-        mapped = np.asarray(calibrator.predict(scores), dtype=np.float64)
-        return mapped[:, 1] if mapped.ndim == 2 else mapped
-
-    found.links.append(link)
+    found.links.append(partial(_calibrate, fitted[0].calibrators[0]))
     found.estimator = fitted[0].estimator
     found.response = "decision_function" if hasattr(found.estimator, "decision_function") else "predict_proba"
+
+
+def _calibrate(calibrator: Any, scores: FloatArray) -> FloatArray:
+    mapped = np.asarray(calibrator.predict(scores), dtype=np.float64)
+    return mapped[:, 1] if mapped.ndim == 2 else mapped
 
 
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")

@@ -15,6 +15,8 @@ from sev.backends._sampling import telling_rows
 from sev.backends._scores import ModelScores, Scorer, check_probabilities, model_scores
 from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation, PositiveReferenceError
 from sev.explainers._batches import answer_all
+from sev.explainers._hashing import table_hash
+from sev.explainers._origin import Origin
 from sev.explainers._source import ExplainerSource
 from sev.explainers._task import Settings, Task
 from sev.explanations import Answers, Explanation, Explanations
@@ -64,6 +66,10 @@ class Explainer:
     ('x0',)
     """
 
+    #: Number and hash of the background rows; None for an explainer that was not made from them.
+    _n_background: int | None = None
+    _background_hash: str | None = None
+
     def __init__(
         self,
         model: Any,
@@ -95,6 +101,7 @@ class Explainer:
         for one in classes:
             scorer = scores.for_target(one, _threshold_for(one, scores, threshold, len(classes)))
             self._add_task(scorer, reading, background, labels, reference, threshold, allow_positive_reference)
+        self._n_background, self._background_hash = len(background), table_hash(background)
 
     # -- what users ask ------------------------------------------------------------------------------------------------
 
@@ -142,7 +149,7 @@ class Explainer:
         """
         queries = self._form.to_frame(X)
         settings = self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions)
-        source = ExplainerSource(self._form, self._tasks, settings)
+        source = ExplainerSource(self._form, self._tasks, settings, self._origin)
         try:
             answers = answer_all(self._tasks, queries, settings, n_jobs=n_jobs, progress=progress)
         except InterruptedExplanation as stop:
@@ -204,8 +211,19 @@ class Explainer:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     @property
+    def _origin(self) -> Origin:
+        """Where explanations say that they come from."""
+        return Origin(
+            model=self.model,
+            backend=self.backend,
+            n_background=self._n_background,
+            background_hash=self._background_hash,
+        )
+
+    @property
     def _source(self) -> ExplainerSource:
-        return ExplainerSource(self._form, self._tasks, self._settings("minus", None, None, 100, None, None))
+        settings = self._settings("minus", None, None, 100, None, None)
+        return ExplainerSource(self._form, self._tasks, settings, self._origin)
 
     def _read(self, scores: ModelScores, sample: pd.DataFrame) -> Reading | None:
         try:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sev.explainers._batches import answer_all
+from sev.explainers._hashing import table_hash
+from sev.explainers._origin import Origin
 from sev.explainers._task import Settings, Task
 from sev.explanations import Answers
 from sev.search import Solution
@@ -19,10 +23,11 @@ _ROWS_AT_ONCE = 20_000
 class ExplainerSource:
     """The tasks of an explainer, with the settings of one call."""
 
-    def __init__(self, form: TableForm, tasks: list[Task], settings: Settings) -> None:
+    def __init__(self, form: TableForm, tasks: list[Task], settings: Settings, origin: Origin) -> None:
         self._form = form
         self._tasks = tasks
         self._settings = settings
+        self._origin = origin
 
     def score_rows(self, rows: pd.DataFrame, target: Any) -> FloatArray:
         """The model's own scores of rows, for one class."""
@@ -41,6 +46,39 @@ class ExplainerSource:
                     known = _as_solution(answers.take(mine))
                     parts.append((mine, task.list_sets(queries.iloc[mine], known, self._settings)))
         return answers.with_sets(Solution.merge(parts), np.sort(waiting)) if parts else answers
+
+    def unrestricted(self) -> ExplainerSource:
+        """The same with every feature allowed."""
+        allowed = np.ones_like(self._settings.allowed)
+        return ExplainerSource(self._form, self._tasks, replace(self._settings, allowed=allowed), self._origin)
+
+    def answer(self, queries: pd.DataFrame) -> Answers:
+        """Explain rows."""
+        return answer_all(self._tasks, queries, self._settings)
+
+    def about(self) -> dict[str, Any]:
+        """Names, hashes and settings, as plain values, for records and reports."""
+        rows = pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
+        limits = self._settings.limits
+        origin = self._origin
+        return {
+            "model": origin.model_name,
+            "package": origin.package,
+            "backend": origin.backend,
+            "reference": self._tasks[0].reference.name,
+            "n_background": origin.n_background,
+            "hashes": {
+                "model": origin.model_hash,
+                "background": origin.background_hash,
+                "reference": table_hash(rows),
+            },
+            "limits": {
+                "max_size": limits.max_size,
+                "max_sets": limits.max_sets,
+                "time_limit": limits.time_limit,
+                "max_predictions": limits.max_predictions,
+            },
+        }
 
 
 def _as_solution(answers: Answers) -> Solution:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from sev.exceptions import InputError
 from sev.explanations._json import plain_row, plain_value
 from sev.explanations._status import Status
 from sev.explanations._verification import verify_all
-from sev.explanations._words import sentence
+from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
+from sev.explanations._words import Speaker, said_of
 from sev.typing import Kind
 
 if TYPE_CHECKING:
@@ -102,9 +105,95 @@ class Explanation:
             rows[f"{label} {number}"] = [donor[c] if c in changed else UNCHANGED for c in self.query.index]
         return pd.DataFrame.from_dict(rows, orient="index", columns=list(self.query.index)).astype(object)
 
-    def to_text(self) -> str:
-        """One plain sentence or two."""
-        return sentence(self)
+    def to_text(
+        self,
+        *,
+        wording: str | Path | Mapping[str, Any] | None = None,
+        language: str | Path | Mapping[str, Any] | None = None,
+    ) -> str:
+        """One plain sentence or two.
+
+        Parameters
+        ----------
+        wording : path or mapping, default=None
+            What to say of each feature: its name for people, or a map with any of ``label``, ``unit``, ``digits``,
+            ``values`` (a word for each value), ``is`` and ``been`` (a phrase with ``{label}`` and ``{value}``, or a
+            phrase for each value). A path is a YAML file of the same content.
+        language : path or mapping, default=None
+            The sentences themselves, as in ``sev/explanations/languages/en.yaml``, whole or in part, such as
+            ``{"predicted": "Refused", "otherwise": "the application would have passed"}``.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> import sev
+        >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0], [4.0, 1.0]]
+        >>> model = LogisticRegression().fit(X, [0, 0, 0, 1, 1, 1])
+        >>> one = sev.Explainer(model, X, [0, 0, 0, 1, 1, 1]).explain_one([5.0, 0.0])
+        >>> one.to_text(
+        ...     wording={"x0": {"label": "the debt", "unit": "thousand"}},
+        ...     language={"predicted": "Refused", "otherwise": "the application would have passed"},
+        ... )
+        'Refused because the debt is 5 thousand. Had the debt been 0.33 thousand, with all else equal, the application
+        would have passed.'
+        """
+        return Speaker(self.columns, wording, language).sentence(said_of(self))
+
+    def vertices(self, features: Iterable[str] | None = None, *, explainer: Any = None) -> pd.DataFrame:
+        """Scores of all vertices of the cube that a few features span.
+
+        Parameters
+        ----------
+        features : iterable of str, default=None
+            At most ten; None is up to four of those that the sets use, filled up with others that differ.
+        explainer : Explainer, default=None
+            Needed only for explanations that were read from a file, which do not carry the model.
+
+        Returns
+        -------
+        DataFrame
+            One row a vertex: ``changed`` (the features that are changed, a tuple), ``n_changed``, ``score``,
+            ``positive``. The other features stay as in the row that the change starts from.
+        """
+        names = telling_features(self, 4) if features is None else checked_names(self, features)
+        return vertex_scores(self, names, source_of(self, explainer))
+
+    def path_scores(self, features: Iterable[str] | None = None, *, explainer: Any = None) -> pd.DataFrame:
+        """Scores on the way, as features are changed one by one, at each step the one that takes the score furthest.
+
+        Parameters
+        ----------
+        features : iterable of str, default=None
+            Features to change; None is the first minimum set.
+        explainer : Explainer, default=None
+            Needed only for explanations that were read from a file, which do not carry the model.
+
+        Returns
+        -------
+        DataFrame
+            One row a step, the start included: ``feature``, ``score``, ``positive``.
+        """
+        names = self.features if features is None else checked_names(self, features)
+        return path_scores(self, names, source_of(self, explainer))
+
+    def plot(self, what: Literal["changes", "hypercube", "path"] = "changes", *, ax: Any = None, **options: Any) -> Any:
+        """Draw the explanation; returns the Axes.
+
+        Parameters
+        ----------
+        what : {"changes", "hypercube", "path"}, default="changes"
+            The picture: :func:`sev.plots.changes`, :func:`sev.plots.hypercube` or :func:`sev.plots.score_path`.
+        ax : Axes, default=None
+            Where to draw; None makes a new figure.
+        **options
+            For that function.
+        """
+        from sev.plots import changes, hypercube, score_path
+
+        pictures: dict[str, Any] = {"changes": changes, "hypercube": hypercube, "path": score_path}
+        if what not in pictures:
+            raise InputError(f"what={what!r} is not a picture: use one of {list(pictures)}.")
+        return pictures[what](self, ax=ax, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values only, ready for JSON."""

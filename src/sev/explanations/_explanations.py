@@ -19,6 +19,7 @@ from sev.explanations._json import dump
 from sev.explanations._source import Source
 from sev.explanations._status import Status
 from sev.explanations._verification import changed_row, verify_all
+from sev.explanations._words import Speaker, said_of_all
 from sev.search._masks import unpack
 from sev.typing import FloatArray, IntArray, Kind
 
@@ -192,6 +193,46 @@ class Explanations:
         shares = pd.Series(used, index=pd.Index(self.feature_names, name="feature"), name="share")
         return shares.sort_values(ascending=False, kind="stable")
 
+    def feature_pairs(self) -> pd.DataFrame:
+        """Share of explained rows whose first minimum set uses both of two features; on the diagonal, one feature.
+
+        Rows and columns are all features, in column order.
+        """
+        found = np.flatnonzero(self._answers.has_set)
+        used = unpack(self._answers.masks[self._answers.offsets[found]], len(self._features)).astype(np.float64)
+        names = pd.Index(self.feature_names, name="feature")
+        return pd.DataFrame(used.T @ used / max(len(found), 1), index=names, columns=names)
+
+    # -- words and pictures --------------------------------------------------------------------------------------------
+
+    def to_text(
+        self,
+        *,
+        wording: str | Path | Mapping[str, Any] | None = None,
+        language: str | Path | Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """One plain sentence or two for each row; see :meth:`Explanation.to_text`."""
+        speaker = Speaker(self._features, wording, language)
+        return [speaker.sentence(said) for said in said_of_all(self)]
+
+    def plot_sizes(self, *, ax: Any = None, **options: Any) -> Any:
+        """Draw how many rows have each size; see :func:`sev.plots.sizes`."""
+        from sev.plots import sizes
+
+        return sizes(self, ax=ax, **options)
+
+    def plot_features(self, *, ax: Any = None, **options: Any) -> Any:
+        """Draw how often each feature is used; see :func:`sev.plots.feature_shares`."""
+        from sev.plots import feature_shares
+
+        return feature_shares(self, ax=ax, **options)
+
+    def plot_together(self, *, ax: Any = None, **options: Any) -> Any:
+        """Draw which features are used together; see :func:`sev.plots.together`."""
+        from sev.plots import together
+
+        return together(self, ax=ax, **options)
+
     # -- checks and files ----------------------------------------------------------------------------------------------
 
     def verify(self, explainer: Any = None) -> None:
@@ -239,6 +280,31 @@ class Explanations:
         shown = self[:20]
         more = f"<p>... and {len(self) - 20} more rows</p>" if len(self) > 20 else ""
         return f"{shown.to_frame().to_html(escape=True)}{more}"
+
+    def unrestricted(self, explainer: Any = None) -> Explanations:
+        """The same rows explained again, with every feature allowed.
+
+        Parameters
+        ----------
+        explainer : Explainer, default=None
+            Needed only for explanations that were read from a file, which do not carry the model.
+        """
+        if explainer is not None:
+            return explainer.explain(self._queries, kind=self.kind, restricted=())
+        if self._source is None:
+            raise InputError("These explanations carry no model: pass the explainer, unrestricted(explainer).")
+        free = self._source.unrestricted()
+        return Explanations(
+            answers=free.answer(self._queries),
+            queries=self._queries,
+            references=self._references,
+            features=self._features,
+            kind=self.kind,
+            targets=self._targets,
+            thresholds=self._thresholds,
+            restricted=(),
+            source=free,
+        )
 
     # -- inside --------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -35,15 +38,20 @@ class Mixer:
     ) -> None:
         self._form = form
         self._column_feature = space.column_feature
-        self._n_queries = len(queries)
+        self._queries = queries
+        self._references = references
         self._assigned = assigned
-        self._columns = form.columns
-        self._numbers: tuple[FloatArray, FloatArray] | None = None
-        if all_float(queries):
-            # one table of one dtype is mixed in one step
-            self._numbers = queries.to_numpy(), references.to_numpy(dtype=np.float64)
-        else:
-            self._stacked = {column: _stack(queries[column], references[column]) for column in form.columns}
+
+    @cached_property
+    def _numbers(self) -> tuple[FloatArray, FloatArray] | None:
+        """Queries and references as two arrays, when all columns are of one dtype and can be mixed in one step."""
+        if not all_float(self._queries):
+            return None
+        return self._queries.to_numpy(), self._references.to_numpy(dtype=np.float64)
+
+    @cached_property
+    def _stacked(self) -> dict[Any, Any]:
+        return {column: _stack(self._queries[column], self._references[column]) for column in self._form.columns}
 
     def frame(self, rows: IntArray, from_reference: BoolArray) -> pd.DataFrame:
         """Vertices in the common form.
@@ -60,12 +68,12 @@ class Mixer:
             by_column = from_reference[:, self._column_feature]
             others = references if len(references) == 1 else references[self._assigned[rows]]
             mixed = np.where(by_column, others, queries if _is_everything(rows, len(queries)) else queries[rows])
-            return pd.DataFrame(mixed, columns=list(self._columns), copy=False)
-        reference_at = self._n_queries + self._assigned[rows]
+            return pd.DataFrame(mixed, columns=list(self._form.columns), copy=False)
+        reference_at = len(self._queries) + self._assigned[rows]
         places = np.where(from_reference, reference_at[:, None], rows[:, None])
         taken = {
             column: self._stacked[column].take(places[:, feature])
-            for column, feature in zip(self._columns, self._column_feature.tolist(), strict=True)
+            for column, feature in zip(self._form.columns, self._column_feature.tolist(), strict=True)
         }
         return pd.DataFrame(taken, copy=False)
 
@@ -104,19 +112,24 @@ def _differs(values: pd.Series, references: pd.Series, assigned: IntArray) -> Bo
         if values.dtype.kind == "f":
             different &= ~(np.isnan(mine) & np.isnan(other))
         return different
-    stacked = pd.concat([values, references], ignore_index=True)
-    codes, _ = pd.factorize(stacked, use_na_sentinel=True)
+    if len(references) == 1:
+        other = references.iloc[0]
+        if pd.isna(other):
+            return values.notna().to_numpy()
+        return ~np.asarray(pd.Series(values.array == other).fillna(False), dtype=np.bool_)
+    codes, _ = pd.factorize(pd.concat([values, references], ignore_index=True), use_na_sentinel=True)
     return np.asarray(codes[: len(values)] != codes[len(values) :][assigned])
 
 
 def _stack(values: pd.Series, references: pd.Series) -> pd.api.extensions.ExtensionArray | np.ndarray:
     """Query values followed by reference values, in a dtype that holds both."""
-    if values.dtype == references.dtype:
-        joined = pd.concat([values, references], ignore_index=True)
-    elif isinstance(values.dtype, pd.CategoricalDtype):
+    if values.dtype == references.dtype and isinstance(values.dtype, pd.api.extensions.ExtensionDtype):
+        return type(values.array)._concat_same_type([values.array, references.array])
+    if values.dtype.kind in "fiub" and references.dtype.kind in "fiub":
+        return np.concatenate([values.to_numpy(), references.to_numpy()])
+    if isinstance(values.dtype, pd.CategoricalDtype):
         both = values.cat.categories.append(pd.Index(references.dropna().unique()).difference(values.cat.categories))
         dtype = pd.CategoricalDtype(both, ordered=values.cat.ordered)
-        joined = pd.concat([values.astype(dtype), references.astype(dtype)], ignore_index=True)
-    else:
-        joined = pd.concat([values, references], ignore_index=True)
+        values, references = values.astype(dtype), references.astype(dtype)
+    joined = pd.concat([values, references], ignore_index=True)
     return joined.array if isinstance(joined.dtype, pd.api.extensions.ExtensionDtype) else joined.to_numpy()

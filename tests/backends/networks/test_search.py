@@ -12,6 +12,9 @@ from sklearn.neural_network import MLPClassifier
 
 from sev import Status
 from sev.backends.networks import _budget, from_sklearn
+from sev.backends.networks._beam import beam
+from sev.backends.networks._search import Search
+from sev.backends.networks._vertices import ModuleVertices
 from sev.search import Limits
 
 N_COLUMNS = 12
@@ -124,6 +127,33 @@ def test_more_time_never_makes_an_answer_worse(deep, monkeypatch):
     assert (lower[0] == 1).all()
     assert np.isinf(best[0]).all()
     np.testing.assert_array_equal(solution.sizes(), solve_with(deep)[1].sizes())
+
+
+def test_beams_leave_out_what_a_set_does_not_need():
+    """The best first step, feature 0, leads to three features where two others would do."""
+
+    def reached(rows):
+        first, second, third = (rows[:, column] for column in range(3))
+        return first + 0.3 * (second + third) + 2.0 * second * third - 2.0
+
+    rows = np.zeros((1, 6))
+    problem = replace(
+        make_problem(get_case("mlp-relu").backend, lambda rows: np.ones(len(rows)), np.ones((1, 6)), np.zeros(6)),
+        low=0.0,
+        high=0.0,
+        direction=1,
+        evaluate=lambda numbers, sets: reached(sets.astype(float)),
+    )
+    active = np.arange(6)[None]
+    columns = [np.array([column]) for column in range(6)]
+    vertices = ModuleVertices(reached, rows, np.ones((1, 6)), columns, active, np.dtype(np.float64))
+    search = Search(problem, vertices, np.zeros(1, dtype=np.int64), active, _budget.Budget())
+    found = beam(search, np.zeros(1, dtype=np.int64), 6)
+    assert [np.flatnonzero(chosen).tolist() for chosen in found] == [[1, 2]]
+    narrow = Search(problem, vertices, np.zeros(1, dtype=np.int64), active, _budget.Budget(beams=6 + 5 + 4 + 3))
+    assert [np.flatnonzero(chosen).tolist() for chosen in beam(narrow, np.zeros(1, dtype=np.int64), 6)] == [[1, 2]]
+    narrower = Search(problem, vertices, np.zeros(1, dtype=np.int64), active, _budget.Budget(beams=6 + 5 + 4))
+    assert [len(np.flatnonzero(chosen)) for chosen in beam(narrower, np.zeros(1, dtype=np.int64), 6)] == [3]
 
 
 def test_no_time_at_all_still_gives_an_answer_for_every_row(deep):

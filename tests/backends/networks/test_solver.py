@@ -1,15 +1,18 @@
 """Networks against the brute-force definition, through each model's own scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from backends.networks.cases import CASES, get_case
-from backends.networks.problems import compare_with_oracle, make_problem, sets_of
+from backends.networks.problems import compare_with_oracle, make_problem, oracle, sets_of
+from scipy.special import expit, logit
 
 from sev.backends import Backend
 from sev.backends.networks import _search
 from sev.search import Limits
 
-N_ROWS = 36
+N_ROWS = 26
 KINDS = ("minus", "plus")
 RESTRICTED = ((), (1, 3))
 
@@ -63,6 +66,41 @@ def test_ties_do_meet_the_threshold():
         sets = np.array(list(np.ndindex(*(2,) * 7)), dtype=bool)
         scores = [problem.evaluate(np.full(len(sets), row), sets) for row in range(problem.n_rows)]
         assert (np.concatenate(scores) == case.threshold).sum() >= 10
+
+
+@pytest.mark.parametrize("name", ["mlp-relu", "torch-any-logit"])
+def test_inside_the_band_the_model_decides(name):
+    """A model that decides a little to the side of where the margins say, within the band that the problem gives."""
+    case = get_case(name)
+    problem = problem_of(name)
+    threshold = expit(logit(case.threshold) - 0.6)
+    shifted = replace(
+        problem, low=problem.low - 0.7, high=problem.high + 0.7, is_across=lambda scores: scores < threshold
+    )
+    unlike = sum(oracle(problem, row) != oracle(shifted, row) for row in range(problem.n_rows))
+    assert unlike >= 3
+    compare_with_oracle(shifted, case.backend.solve(shifted))
+
+
+@pytest.mark.parametrize("name", ["torch-one-logit", "torch-any-logit", "torch-any-probability"])
+def test_a_tie_is_asked_of_the_model_even_without_a_band(name):
+    """A threshold at the very score of one vertex, and a problem that leaves all care for rounding to the solver."""
+    problem = problem_of(name)
+    single = np.eye(problem.n_features, dtype=bool)
+    scores = np.array([problem.evaluate(np.full(len(single), row), single) for row in range(problem.n_rows)])
+    row, feature = np.unravel_index(np.argmin(scores), scores.shape)
+    threshold = scores[row, feature]
+    margin = (logit(threshold) if name.endswith("logit") else threshold) + 1e-6  # as float32 may have it
+    asked = set()
+
+    def evaluate(rows, sets):
+        asked.update((int(number), *np.flatnonzero(chosen).tolist()) for number, chosen in zip(rows, sets, strict=True))
+        return problem.evaluate(rows, sets)
+
+    tied = replace(problem, low=margin, high=margin, evaluate=evaluate, is_across=lambda scores: scores < threshold)
+    get_case(name).backend.solve(replace(tied, limits=Limits(max_size=1)))
+    assert (row, feature) in asked
+    assert len(asked) < problem.n_rows * problem.n_features / 4
 
 
 @pytest.mark.parametrize("name", ["mlp-relu", "torch-one-logit", "torch-any-logit"])

@@ -5,6 +5,7 @@ Each turns a column into its contribution to the log-odds, so that the margin is
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,47 +20,46 @@ from sev.typing import FloatArray, Response
 def read_gaussian_nb(model: Any, response: Response) -> LinearBackend:
     """GaussianNB: a difference of two squared distances for each column."""
     _two_classes(model)
-    means, variances = model.theta_, model.var_
-    offsets = 0.5 * np.log(variances[0] / variances[1])
-
-    def contributions(rows: Any) -> FloatArray:
-        values = as_float_matrix(rows)
-        distances = [(values - means[k]) ** 2 / variances[k] for k in (0, 1)]
-        return offsets + 0.5 * (distances[0] - distances[1])
-
     prior = np.log(model.class_prior_)
-    return _additive(contributions, means.shape[1], prior[1] - prior[0], response)
+    return _additive(partial(_gaussian, model), model.theta_.shape[1], prior[1] - prior[0], response)
+
+
+def _gaussian(model: Any, rows: Any) -> FloatArray:
+    values, means, variances = as_float_matrix(rows), model.theta_, model.var_
+    distances = [(values - means[k]) ** 2 / variances[k] for k in (0, 1)]
+    return 0.5 * (np.log(variances[0] / variances[1]) + distances[0] - distances[1])
 
 
 def read_bernoulli_nb(model: Any, response: Response) -> LinearBackend:
     """BernoulliNB: one of two contributions for each column."""
     _two_classes(model)
+    n_columns = model.feature_log_prob_.shape[1]
+    return _additive(partial(_bernoulli, model), n_columns, float(np.diff(model.class_log_prior_)[0]), response)
+
+
+def _bernoulli(model: Any, rows: Any) -> FloatArray:
+    values = as_float_matrix(rows)
+    if model.binarize is not None:
+        values = (values > model.binarize).astype(np.float64)
     present = model.feature_log_prob_
     absent = np.log1p(-np.exp(present))
-    if_one, if_zero = present[1] - present[0], absent[1] - absent[0]
-
-    def contributions(rows: Any) -> FloatArray:
-        values = as_float_matrix(rows)
-        if model.binarize is not None:
-            values = (values > model.binarize).astype(np.float64)
-        return values * if_one + (1.0 - values) * if_zero
-
-    return _additive(contributions, len(if_one), float(np.diff(model.class_log_prior_)[0]), response)
+    return values * (present[1] - present[0]) + (1.0 - values) * (absent[1] - absent[0])
 
 
 def read_categorical_nb(model: Any, response: Response) -> LinearBackend:
     """CategoricalNB: a contribution for each category."""
     _two_classes(model)
+    n_columns = len(model.feature_log_prob_)
+    return _additive(partial(_categorical, model), n_columns, float(np.diff(model.class_log_prior_)[0]), response)
+
+
+def _categorical(model: Any, rows: Any) -> FloatArray:
+    codes = as_float_matrix(rows).astype(np.int64)
     tables = [table[1] - table[0] for table in model.feature_log_prob_]
-
-    def contributions(rows: Any) -> FloatArray:
-        codes = as_float_matrix(rows).astype(np.int64)
-        for column, table in enumerate(tables):
-            if codes[:, column].min(initial=0) < 0 or codes[:, column].max(initial=0) >= len(table):
-                raise ValueError(f"column {column} holds a category that CategoricalNB has not seen")
-        return np.column_stack([table[codes[:, column]] for column, table in enumerate(tables)])
-
-    return _additive(contributions, len(tables), float(np.diff(model.class_log_prior_)[0]), response)
+    for column, table in enumerate(tables):
+        if codes[:, column].min(initial=0) < 0 or codes[:, column].max(initial=0) >= len(table):
+            raise ValueError(f"column {column} holds a category that CategoricalNB has not seen")
+    return np.column_stack([table[codes[:, column]] for column, table in enumerate(tables)])
 
 
 def read_multinomial_nb(model: Any, response: Response) -> LinearBackend:
@@ -83,7 +83,7 @@ def read_explainable_boosting(model: Any, response: Response) -> LinearBackend:
     if pairs:
         raise CannotReadError(f"it holds {len(pairs)} interactions; interactions=0 makes it additive")
     intercept = float(np.ravel(model.intercept_)[0])
-    return _additive(lambda rows: np.asarray(model.eval_terms(rows)), len(model.term_features_), intercept, response)
+    return _additive(model.eval_terms, len(model.term_features_), intercept, response)
 
 
 def _additive(contributions: Any, n_columns: int, intercept: float, response: Response) -> LinearBackend:

@@ -23,7 +23,7 @@ def read_linear(model: Any, response: Response) -> LinearBackend:
 def read_sgd(model: Any, response: Response) -> LinearBackend:
     """SGDClassifier: its probabilities depend on the loss."""
     if response == "predict_proba" and model.loss == "modified_huber":
-        return _linear(model, lambda margins: (np.clip(margins, -1.0, 1.0) + 1.0) / 2.0)
+        return _linear(model, _modified_huber)
     return read_linear(model, response)
 
 
@@ -33,13 +33,11 @@ def read_svc(model: Any, response: Response) -> LinearBackend:
         raise CannotReadError(f"an SVC with kernel={model.kernel!r} is not linear")
     if response == "decision_function":
         return _linear(model, identity)
-    slope, offset = float(np.ravel(model.probA_)[0]), float(np.ravel(model.probB_)[0])
-    # libsvm fits its probabilities on decision values of the opposite sign
-    return _linear(model, lambda margins: expit(-(slope * -margins + offset)) if slope > 0 else _falling())
+    raise CannotReadError("libsvm computes probabilities of its own; leave probability=False to use its decisions")
 
 
-def _falling() -> FloatArray:
-    raise CannotReadError("its probabilities fall as its decision value grows")
+def _modified_huber(margins: FloatArray) -> FloatArray:
+    return (np.clip(margins, -1.0, 1.0) + 1.0) / 2.0
 
 
 def _linear(model: Any, link: Callable[[FloatArray], FloatArray]) -> LinearBackend:

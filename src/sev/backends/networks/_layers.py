@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sev.backends._protocol import CannotReadError
 from sev.backends.networks._activations import Activation
 from sev.typing import FloatArray
 
@@ -162,5 +163,5 @@ class LayerBuilder:
     def _unit_map(self) -> tuple[FloatArray, FloatArray]:
         width = self.n_outputs
         if width is None:
-            raise ValueError("an activation before the first affine map")
+            raise CannotReadError("an activation comes before the first affine map")
         return np.eye(width), np.zeros(width)

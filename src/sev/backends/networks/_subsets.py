@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain, combinations
+from math import comb
+from typing import TypeAlias
 
 import numpy as np
 
 from sev.backends.networks._vertices import State, Vertices
 from sev.typing import IntArray
+
+#: Sets that are kept as numbers for the next row, when a whole level is no larger.
+_REMEMBERED = 20_000
+
+#: Sets, and the place of each one's prefix.
+_Piece: TypeAlias = tuple[IntArray, IntArray]
 
 
 def subsets(
@@ -43,16 +53,40 @@ def subsets(
         yield np.zeros((1, 0), dtype=np.int64), vertices.root(rows)
         return
     for prefixes, state in subsets(vertices, rows, n_active, size - 1, limit, room + 1):
-        first = prefixes[:, -1] + 1 if size > 1 else np.zeros(1, dtype=np.int64)
-        ends = np.cumsum(n_active - room - first)
-        begin = 0
-        while begin < len(prefixes):
-            before = ends[begin - 1] if begin else 0
-            stop = max(begin + 1, int(np.searchsorted(ends, before + limit, side="right")))
-            counts = np.diff(ends[begin:stop], prepend=before)
-            parents = np.repeat(np.arange(begin, stop), counts)
-            within = np.arange(len(parents)) - np.repeat(ends[begin:stop] - counts - before, counts)
-            features = first[parents] + within
-            children = np.concatenate([prefixes[parents], features[:, None]], axis=1)
-            yield children, vertices.extend(rows, state, parents, features)
-            begin = stop
+        for children, parents in _children(prefixes, n_active, room, limit):
+            yield children, vertices.extend(rows, state, parents, children[:, -1])
+
+
+def _children(prefixes: IntArray, n_active: int, room: int, limit: int) -> Iterable[_Piece]:
+    """Each prefix with each feature that may follow it, a piece at a time."""
+    size = prefixes.shape[1] + 1
+    if len(prefixes) == comb(n_active - room - 1, size - 1) and comb(n_active - room, size) <= _REMEMBERED:
+        return _all_children(n_active, size, room, limit)
+    return _expand(prefixes, n_active, room, limit)
+
+
+@lru_cache(maxsize=64)
+def _all_children(n_active: int, size: int, room: int, limit: int) -> tuple[_Piece, ...]:
+    """The same for all prefixes at once: row after row asks for these."""
+    flat = chain.from_iterable(combinations(range(n_active - room - 1), size - 1))
+    prefixes = np.fromiter(flat, dtype=np.int64).reshape(comb(n_active - room - 1, size - 1), size - 1)
+    pieces = tuple(_expand(prefixes, n_active, room, limit))
+    for piece in pieces:
+        for array in piece:
+            array.setflags(write=False)
+    return pieces
+
+
+def _expand(prefixes: IntArray, n_active: int, room: int, limit: int) -> Iterator[_Piece]:
+    first = prefixes[:, -1] + 1 if prefixes.shape[1] else np.zeros(1, dtype=np.int64)
+    ends = np.cumsum(n_active - room - first)
+    begin = 0
+    while begin < len(prefixes):
+        before = ends[begin - 1] if begin else 0
+        stop = max(begin + 1, int(np.searchsorted(ends, before + limit, side="right")))
+        counts = np.diff(ends[begin:stop], prepend=before)
+        parents = np.repeat(np.arange(begin, stop), counts)
+        within = np.arange(len(parents)) - np.repeat(ends[begin:stop] - counts - before, counts)
+        features = first[parents] + within
+        yield np.concatenate([prefixes[parents], features[:, None]], axis=1), parents
+        begin = stop

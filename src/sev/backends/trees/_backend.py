@@ -109,9 +109,7 @@ class TreeBackend:
         """The forest as kernels take it."""
         forest = self.forest
         sizes = np.array([forest.n_leaves, forest.leaf_depths, forest.depth], dtype=np.int64)
-        return Trees(
-            forest.nodes, forest.values, forest.roots, forest.category_first, forest.category_words, sizes
-        )
+        return Trees(forest.nodes, forest.values, forest.roots, forest.category_first, forest.category_words, sizes)
 
     @cached_property
     def _solver(self) -> Solver:

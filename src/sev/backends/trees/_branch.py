@@ -1,4 +1,4 @@
-"""Kernels for sets of any size over cubes of any width: branch and bound, and the greedy search that bounds from above."""
+"""Kernels for sets of any size over cubes of any width: branch and bound, and a greedy search for a first set."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def make_stack(cubes: Any, n_trees: int, depth: int) -> Any:
 @njit()
 def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear_root: Any, limit: float,
                  found: Any, work: Any) -> int:  # fmt: skip
-    """Branch and bound for sets of ``size`` >= 2 features: records all that bring the margin down to the limit.
+    """Branch and bound for sets of ``size`` features: records all that bring the margin down to the limit.
 
     With ``size`` 0 it asks whether any set of any size does, and stops at the first. Gives 1 when such a set exists (or
     sets were recorded), 0 when it is proven that none does, -1 when the budget ended first.
@@ -191,6 +191,10 @@ def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, l
         weight[0, i] = linear_root[i]
     constants[0] = constant
     depth = 0
+    if size == 1:
+        start = constant + expand_pairs(stack, trees[0], n_trees, linear[0], pair)
+        scan_singles(order[0], depth, n, start, linear[0], limit, picks, depth, found)
+        return 1 if cursor[1] > 0 else 0
     value[0] = constant + weigh(stack, trees[0], n_trees, scratch[0], scratch[1], weight[0])
     sort_by_weight(order[0], n, weight[0])
     while depth >= 0:

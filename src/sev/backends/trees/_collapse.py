@@ -20,7 +20,6 @@ from sev.backends.trees._forest import (
     NAN_LEFT,
     OUTSIDE_LEFT,
     SPECIAL,
-    ZERO_MISSING,
     ZERO_WIDTH,
 )
 from sev.backends.trees._forms import FLOAT, INTS, MATRIX, TREES, VECTOR
@@ -28,10 +27,10 @@ from sev.backends.trees._forms import FLOAT, INTS, MATRIX, TREES, VECTOR
 
 @njit()
 def goes_right(meta: int, value: float, x: float, category_first: Any, category_words: Any) -> int:
-    """Whether a number goes to the right child of a special node: 1 or 0."""
-    if x != x or (meta & ZERO_MISSING != 0 and -ZERO_WIDTH <= x <= ZERO_WIDTH):
-        return 1 - (meta & NAN_LEFT)
+    """Whether a number that is not missing goes to the right child of a special node: 1 or 0."""
     if meta & CATEGORICAL == 0:
+        if -ZERO_WIDTH <= x <= ZERO_WIDTH:
+            return 1 - (meta & NAN_LEFT)
         return 0 if x <= value else 1
     first = category_first[int(value)]
     inside = False
@@ -51,7 +50,9 @@ def mark(trees: Any, reference: Any, marked: Any) -> None:
         if meta >> 32 != 0:
             x = reference[(meta >> 8) & 0xFFFFFF]
             right = 0 if x <= values[node] else 1
-            if meta & SPECIAL != 0:
+            if x != x:
+                right = 1 - (meta & NAN_LEFT)
+            elif meta & SPECIAL != 0:
                 right = goes_right(meta, values[node], x, category_first, category_words)
             if right == 1:
                 marked[node] = meta | AT_REFERENCE
@@ -69,7 +70,9 @@ def margins(trees: Any, rows: Any, base: float, sums: Any) -> None:
             while meta >> 32 != 0:
                 x = rows[i, (meta >> 8) & 0xFFFFFF]
                 right = 0 if x <= values[node] else 1
-                if meta & SPECIAL != 0:
+                if x != x:
+                    right = 1 - (meta & NAN_LEFT)
+                elif meta & SPECIAL != 0:
                     right = goes_right(meta, values[node], x, category_first, category_words)
                 node = (meta >> 32) + right
                 meta = nodes[node]
@@ -109,7 +112,9 @@ def collapse(trees: Any, row: Any, column_feature: Any, minus: int, sign: float,
                 column = (meta >> 8) & 0xFFFFFF
                 x = row[column]
                 at_query = 0 if x <= values[node] else 1
-                if meta & SPECIAL != 0:
+                if x != x:
+                    at_query = 1 - (meta & NAN_LEFT)
+                elif meta & SPECIAL != 0:
                     at_query = goes_right(meta, values[node], x, category_first, category_words)
                 at_reference = (meta >> 7) & 1
                 if at_query == at_reference:

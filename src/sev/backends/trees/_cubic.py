@@ -1,7 +1,7 @@
 """Kernels for sets of four and more features when no cube has more than three: the tables say everything.
 
-A pick folds its row of each table into the table of one degree less, so a vertex costs a few additions however many trees
-there are.
+A pick folds its row of each table into the table of one degree less, so a vertex costs a few additions however many
+trees there are.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ def to_numbers(rows: NativeTable) -> FloatArray:
 
 def single_precision(rows: NativeTable) -> FloatArray:
     """Numeric rows rounded to float32, as libraries that compare in float32 see them."""
-    return to_numbers(rows).astype(np.float32).astype(np.float64)
+    with np.errstate(over="ignore"):  # beyond float32 the libraries say infinity too, or refuse
+        return to_numbers(rows).astype(np.float32).astype(np.float64)
 
 
 def to_frame(rows: NativeTable) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ NAN_LEFT = 1  # missing values go left
 CATEGORICAL = 2  # left when the category is in the node's set
 OUTSIDE_LEFT = 4  # with CATEGORICAL: left when the category is not in the set
 ZERO_MISSING = 8  # zero is a missing value
-SPECIAL = 16  # one of the above: more than a comparison
+SPECIAL = 16  # one of the last three: more than a comparison
 AT_REFERENCE = 128  # the reference goes right here (written in for one reference at a time)
 
 #: What LightGBM takes for zero (a float32 constant).
@@ -40,7 +40,7 @@ class Tree:
     value: FloatArray
     nan_left: BoolArray | None = None
     zero_missing: BoolArray | None = None
-    categories: dict[int, Sequence[int]] | None = None
+    categories: Mapping[int, Sequence[int]] | None = None
     outside_left: bool = False
 
 
@@ -107,7 +107,9 @@ def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Fores
 def _breadth_first(tree: Tree, offset: int) -> tuple[IntArray, IntArray, IntArray]:
     """Nodes level by level, the depth of each, and where its left child comes to lie (0 for leaves)."""
     level = np.zeros(1, dtype=np.int64)
-    order, depths, lefts = [], [], []
+    order: list[IntArray] = []
+    depths: list[IntArray] = []
+    lefts: list[IntArray] = []
     following = offset + 1  # where the next level begins
     while level.size:
         inner = tree.left[level] >= 0
@@ -137,7 +139,7 @@ def _pack(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]
             flags[at] |= CATEGORICAL | (OUTSIDE_LEFT if tree.outside_left else 0)
             values[at] = len(sets)
             sets.append(members)
-    flags = np.where(flags != 0, flags | SPECIAL, 0)
+    flags |= np.where((flags & (CATEGORICAL | ZERO_MISSING)) != 0, SPECIAL, 0)
     nodes = np.where(inner, left << 32 | tree.column[order].astype(np.int64) << 8 | flags, 0)
     return nodes.astype(np.int64), values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,9 @@ def read_classifier(model: Any, response: Response) -> TreeBackend:
         trees = [_nested(tree, columns, float(scale)) for tree in stored["trees"]]
     base = float(np.ravel(bias)[0]) if np.size(bias) else 0.0
     forest = build_forest(trees, n_columns=int(model.n_features_in_), base=base)
-    hashes = _hashes(model) if columns.one_hot else None
     return TreeBackend(
         forest=forest,
-        encoder=lambda rows: _encode(rows, columns, hashes),
+        encoder=partial(_encode, columns=columns, codes=_Codes(model) if columns.one_hot else None),
         link=Link("logistic", 1.0),
         noise=1e-13 * forest.magnitude,
         takes_missing=True,
@@ -146,36 +145,38 @@ def _nested(tree: Any, columns: _Columns, scale: float) -> Tree:
             categories[number] = category
         rows.append((0, 0, column, border, 0.0, nan_left))
         waiting += [(node["left"], number, 0), (node["right"], number, 1)]
-    left, right, column, threshold, value, nan_left = (np.array(part) for part in zip(*rows, strict=True))
+    parts = [np.array(part) for part in zip(*rows, strict=True)]
     return Tree(
-        left=left, right=right, column=column, threshold=threshold, value=value, nan_left=nan_left,
+        left=parts[0], right=parts[1], column=parts[2], threshold=parts[3], value=parts[4], nan_left=parts[5],
         categories=categories, outside_left=True,
     )  # fmt: skip
 
 
-def _hashes(model: Any) -> Callable[[str, int], int]:
+class _Codes:
     """CatBoost's own numbering of the values of a one-hot feature; values it has not met get one number more."""
-    number_of = getattr(model._object, "_calc_cat_feature_perfect_hash", None)
-    if number_of is None:
-        raise CannotReadError("this version of CatBoost does not say how it numbers categories")
-    known: dict[tuple[str, int], int] = {}
 
-    def code(value: str, feature: int) -> int:
-        if (value, feature) not in known:
-            known[value, feature] = int(number_of(value, feature))
-        return known[value, feature]
+    def __init__(self, model: Any) -> None:
+        if not hasattr(model._object, "_calc_cat_feature_perfect_hash"):
+            raise CannotReadError("this version of CatBoost does not say how it numbers categories")
+        self._model = model
+        self._known: dict[tuple[str, int], int] = {}
 
-    return code
+    def __call__(self, value: str, feature: int) -> int:
+        """Number of a value of a feature."""
+        if (value, feature) not in self._known:
+            number = self._model._object._calc_cat_feature_perfect_hash(value, feature)
+            self._known[value, feature] = int(number)
+        return self._known[value, feature]
 
 
-def _encode(rows: NativeTable, columns: _Columns, hashes: Callable[[str, int], int] | None) -> FloatArray:
+def _encode(rows: NativeTable, columns: _Columns, codes: _Codes | None) -> FloatArray:
     if not columns.categorical:
         return single_precision(rows)
     table = to_frame(rows)
     table = table.copy(deep=False) if isinstance(table, pd.DataFrame) else pd.DataFrame(np.asarray(table, dtype=object))
     for feature, column in columns.column_of_category.items():
-        codes = np.zeros(len(table))
-        if feature in columns.one_hot and hashes is not None:
-            codes[:] = [hashes(str(value), feature) for value in table.iloc[:, column]]
-        table.isetitem(column, codes)
+        numbers = np.zeros(len(table))
+        if feature in columns.one_hot and codes is not None:
+            numbers[:] = [codes(str(value), feature) for value in table.iloc[:, column]]
+        table.isetitem(column, numbers)
     return single_precision(table)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,10 +59,9 @@ def _read(booster: Any) -> TreeBackend:
     categorical = tuple(
         column for column, info in enumerate(header.get("feature_infos", "").split(" ")) if _is_categorical(info)
     )
-    categories = booster.pandas_categorical
     return TreeBackend(
         forest=forest,
-        encoder=lambda rows: _encode(rows, categories),
+        encoder=partial(_encode, categories=booster.pandas_categorical),
         link=Link("logistic", weight * float(settings.get("sigmoid", 1.0))),
         noise=1e-14 * forest.magnitude,
         takes_missing=True,
@@ -134,7 +133,7 @@ def _encode(rows: NativeTable, categories: list[list[Any]] | None) -> FloatArray
         table = table.copy(deep=False)
         columns = [column for column, dtype in enumerate(table.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
         if len(columns) != len(categories):
-            raise ValueError(f"the model was trained with {len(categories)} category columns, these rows have {len(columns)}")
+            raise ValueError(f"{len(columns)} category columns, the model was trained with {len(categories)}")
         for column, known in zip(columns, categories, strict=True):
             table.isetitem(column, to_codes(table.iloc[:, column], known))
     numbers = to_numbers(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,7 @@ def read_mean(model: Any, response: Response) -> TreeBackend:
     # The sum over equal weights is divided at the end, as the library does.
     weights = {weight for _, _, weight, _ in members}
     scale = weights.pop() if len(weights) == 1 else 1.0
-    trees = [
-        _tree(tree, columns, lambda value, at=at: _share(value, at), weight / scale)
-        for tree, columns, weight, at in members
-    ]
+    trees = [_tree(tree, columns, partial(_share, at=at), weight / scale) for tree, columns, weight, at in members]
     forest = build_forest(trees, n_columns=model.n_features_in_, base=0.0)
     return TreeBackend(
         forest=forest, encoder=single_precision, link=Link("linear", scale), noise=1e-14 * forest.magnitude,
@@ -59,15 +57,10 @@ def read_hist_gradient_boosting(model: Any, response: Response) -> TreeBackend:
     base = float(np.ravel(model._baseline_prediction)[0])
     forest = build_forest(trees, n_columns=model.n_features_in_, base=base)
 
-    def encode(rows: NativeTable) -> FloatArray:
-        prepared = model._preprocess_X(rows, reset=False) if model._preprocessor is not None else to_numbers(rows)
-        encoded = np.empty(prepared.shape, dtype=np.float64)
-        encoded[:, own_column] = prepared
-        return encoded
-
     link = Link("logistic", 1.0) if response == "predict_proba" else Link("linear", 1.0)
     return TreeBackend(
-        forest=forest, encoder=encode, link=link, noise=1e-14 * forest.magnitude, takes_missing=True,
+        forest=forest, encoder=partial(_encode_hist, model, own_column), link=link, noise=1e-14 * forest.magnitude,
+        takes_missing=True,
         fixed_columns=() if categorical is None else tuple(np.flatnonzero(categorical).tolist()),
     )  # fmt: skip
 
@@ -84,9 +77,7 @@ def read_ada_boost(model: Any, response: Response) -> TreeBackend:
         if not hasattr(member, "tree_"):
             raise CannotReadError(f"it boosts {type(member).__name__}, not decision trees")
         sides = np.where(np.asarray(member.classes_) == model.classes_[1], 1.0, -1.0)
-        trees.append(
-            _tree(member.tree_, columns, lambda value, sides=sides: sides[value[:, 0, :].argmax(axis=1)], 2.0 * weight)
-        )
+        trees.append(_tree(member.tree_, columns, partial(_vote, sides=sides), 2.0 * weight))
     forest = build_forest(trees, n_columns=model.n_features_in_, base=0.0)
     scale = 1.0 / float(weights.sum())
     link = Link("logistic", scale) if response == "predict_proba" else Link("linear", scale)
@@ -94,6 +85,13 @@ def read_ada_boost(model: Any, response: Response) -> TreeBackend:
         forest=forest, encoder=single_precision, link=link, noise=1e-14 * forest.magnitude,
         takes_missing=_takes_missing(model),
     )  # fmt: skip
+
+
+def _encode_hist(model: Any, own_column: IntArray, rows: NativeTable) -> FloatArray:
+    prepared = model._preprocess_X(rows, reset=False) if model._preprocessor is not None else to_numbers(rows)
+    encoded = np.empty(prepared.shape, dtype=np.float64)
+    encoded[:, own_column] = prepared
+    return encoded
 
 
 def _check(model: Any, response: Response, known: set[str]) -> None:
@@ -136,6 +134,10 @@ def _members(
 
 def _share(value: FloatArray, at: IntArray) -> FloatArray:
     return value[:, 0, at[0]] if at.size else np.zeros(value.shape[0])
+
+
+def _vote(value: FloatArray, sides: FloatArray) -> FloatArray:
+    return sides[value[:, 0, :].argmax(axis=1)]
 
 
 def _tree(tree: Any, columns: IntArray, leaf: Callable[[FloatArray], FloatArray], weight: float) -> Tree:

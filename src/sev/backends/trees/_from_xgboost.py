@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,7 +77,7 @@ def _read(booster: Any, last_round: int, missing: float, *, raw_is_score: bool) 
     categories = _categories(model.get("cats"))
     return TreeBackend(
         forest=forest,
-        encoder=lambda rows: _encode(rows, missing, categorical, categories),
+        encoder=partial(_encode, missing=missing, categorical=categorical, categories=categories),
         link=Link("logistic" if objective in _LOGISTIC else "linear", 1.0),
         # XGBoost adds up in float32. Roundings go either way: a few times the square root of their number is ample.
         noise=2.0 * _HALF_ULP * forest.magnitude * float(np.sqrt(len(trees) + 1)),
@@ -137,7 +139,7 @@ def _categories(stored: Any) -> dict[int, list[Any]]:
         if "offsets" in encoding:
             text = bytes(value % 256 for value in values)
             ends = encoding["offsets"]
-            found[column] = [text[a:b].decode() for a, b in zip(ends[:-1], ends[1:], strict=True)]
+            found[column] = [text[a:b].decode() for a, b in pairwise(ends)]
         else:
             found[column] = list(values)
     return found

@@ -35,7 +35,9 @@ def planted_rows(
         In the form of ``rows``; None when there is nothing to plant, or the form is not one that can be written to.
     """
     frame = to_frame(rows)
-    usable = {column: values for column, values in thresholds.items() if column not in fixed}
+    # Splits between missing and present have no number beside which to plant.
+    finite = {column: values[np.abs(values) < 1e37] for column, values in thresholds.items()}
+    usable = {column: values for column, values in finite.items() if values.size and column not in fixed}
     if not isinstance(frame, pd.DataFrame | np.ndarray) or not len(frame) or not usable:
         return None
     rng = np.random.default_rng(0)
@@ -56,8 +58,7 @@ def _beside(threshold: float, step: int) -> float:
     """The threshold, or a neighbour of it in double or single precision."""
     if step < 3:
         return float(np.nextafter(threshold, (-np.inf, threshold, np.inf)[step]))
-    with np.errstate(over="ignore"):
-        return float(np.nextafter(np.float32(threshold), np.float32(-np.inf if step == 3 else np.inf)))
+    return float(np.nextafter(np.float32(threshold), np.float32(-np.inf if step == 3 else np.inf)))
 
 
 def _plant_array(rows: Any, columns: Any, planted: FloatArray) -> Any:

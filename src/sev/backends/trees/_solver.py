@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import ModuleType
 
 import numpy as np
 
@@ -31,11 +32,13 @@ class Solver:
         self._base = base
         self._noise = noise
         self._grid = grid  # margins closer than this count as equal in the order of sets
+        self._kernels = load_kernels("sev.backends.trees._kernels")
         self._marked: tuple[bytes, Trees] | None = None
 
     def solve(self, problem: Problem) -> Solution:
         """Solve the problem exactly, within its limits."""
-        return _Run(self._rules(problem), self._trees_for(problem.reference), self._grid, problem).solve()
+        trees = self._trees_for(problem.reference)
+        return _Run(self._kernels, self._rules(problem), trees, self._grid, problem).solve()
 
     def _rules(self, problem: Problem) -> Rules:
         low, high = problem.low - self._noise, problem.high + self._noise
@@ -54,7 +57,7 @@ class Solver:
         if marked is None or marked[0] != key:
             nodes = np.empty_like(self._trees.nodes)
             row = np.ascontiguousarray(reference, dtype=np.float64)
-            load_kernels("sev.backends.trees._kernels").mark(self._trees, row, nodes)
+            self._kernels.mark(self._trees, row, nodes)
             marked = (key, self._trees._replace(nodes=nodes))
             self._marked = marked
         return marked[1]
@@ -67,9 +70,9 @@ class _Run:
     tell are put to the model, for all rows at once; a row where it confirms none goes on with the next size.
     """
 
-    def __init__(self, rules: Rules, trees: Trees, grid: float, problem: Problem) -> None:
+    def __init__(self, kernels: ModuleType, rules: Rules, trees: Trees, grid: float, problem: Problem) -> None:
         n_rows = problem.n_rows
-        self.kernels = load_kernels("sev.backends.trees._kernels")
+        self.kernels = kernels
         self.rules = rules
         self.trees = trees
         self.grid = grid
@@ -109,9 +112,10 @@ class _Run:
 
     def _call(self, wide: bool, cap: int, rows: IntArray) -> tuple[int, Answers]:
         n_rows, room = self.problem.n_rows, max(_ROOM, cap)
-        ints = np.empty((5, n_rows), dtype=np.int64)
-        answers = Answers(*ints, np.empty((room, self.n_words), dtype=np.uint64), np.empty(room))
-        kernel = self.kernels.search_wide if wide else self.kernels.search_narrow
+        outcome, proven, first, count, work = np.empty((5, n_rows), dtype=np.int64)
+        masks, values = np.empty((room, self.n_words), dtype=np.uint64), np.empty(room)
+        answers = Answers(outcome, proven, first, count, work, masks, values)
+        kernel = load_kernels("sev.backends.trees._wide").search_wide if wide else self.kernels.search_narrow
         done = kernel(self.trees, self.queries._replace(todo=rows), self.rules._replace(max_sets=cap), answers)
         return done, answers
 
@@ -136,6 +140,9 @@ class _Run:
             if self.time_limit is not None and self.seconds[row] < self.time_limit:
                 self.queries.budget[row] *= 2
                 further.append((wide, cap, np.array([row])))
+            elif not wide:  # the wide kernel knows how to find some set at least
+                self.queries.budget[row] = 0
+                further.append((True, cap, np.array([row])))
             elif answers.count[row] > 0:
                 self.status[row] = Status.FEASIBLE.code
                 at = answers.first[row]
@@ -162,8 +169,10 @@ class _Run:
             owner, masks, values = owner[crosses], masks[crosses], values[crosses]
         confirmed = np.bincount(owner, minlength=self.problem.n_rows)[rows]
         cut = count > cap
-        failed = np.array([row in self.reasons for row in rows]) if self.reasons else np.zeros(rows.size, dtype=np.bool_)
-        short = cut & (confirmed < self.max_sets) & (self.asked[rows] < _MOST_QUESTIONS) & ~failed
+        failed = np.isin(rows, list(self.reasons))
+        # Where the model refused some, those beyond the cut may be among the first max_sets, or all may be listed.
+        refused = confirmed < listed
+        short = cut & refused & (confirmed <= self.max_sets) & (self.asked[rows] < _MOST_QUESTIONS) & ~failed
         settled = (confirmed > 0) & ~short & ~failed
         self.status[rows[settled]] = Status.OPTIMAL.code
         self.complete[rows[settled]] = (~cut & (confirmed <= self.max_sets))[settled]

@@ -1,0 +1,85 @@
+"""Kernels around the search for one row: room, collapse, order of the features, and the written answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sev._compile import njit
+from sev.backends.trees._branch import sort_by_weight, weigh
+from sev.backends.trees._collapse import collapse
+from sev.backends.trees._forms import Cubes, Groups, Path
+
+#: How the search for one row ended. WIDE: the wide kernel must go on; NARROW: the narrow one, a set is known to exist.
+FOUND_SETS, NONE, TOO_LARGE, SPENT, WIDE, NARROW = 0, 1, 2, 3, 4, 5
+
+
+@njit()
+def prepare(trees: Any, n_features: int) -> Any:
+    """Room for collapsing rows: cubes, path, groups and the state of each feature."""
+    leaves, entries, depth = trees.sizes[0], trees.sizes[1], trees.sizes[2]
+    cubes = Cubes(
+        np.empty(trees.roots.shape[0] + 2, dtype=np.int64),
+        np.empty(leaves + 2, dtype=np.int64),
+        np.empty(leaves + 1, dtype=np.int64),
+        np.empty(leaves + 1),
+        np.empty(entries + 1, dtype=np.int64),
+    )
+    path = Path(
+        np.empty(depth + 1, dtype=np.int64), np.empty(depth + 1, dtype=np.int64), np.empty(depth + 1, dtype=np.int64)
+    )
+    groups = Groups(np.empty(n_features, dtype=np.int64), np.empty(n_features, dtype=np.int64), np.empty(n_features))
+    return cubes, path, groups, np.empty(n_features, dtype=np.int64)
+
+
+@njit()
+def begin_row(trees: Any, queries: Any, rules: Any, row: int, state: Any, path: Any, cubes: Any, groups: Any) -> Any:
+    """Collapse the trees onto one row."""
+    number, active = groups.number, queries.active
+    for f in range(state.shape[0]):
+        state[f] = 0 if active[row, f] else 3
+        number[f] = -1
+    return collapse(
+        trees, queries.rows[row], queries.column_feature, rules.minus, rules.sign, state, path, cubes, groups
+    )
+
+
+@njit()
+def end_row(row: int, outcome: int, proven: int, work: Any, cursor: Any, answers: Any) -> None:
+    """Write down how the search for one row ended."""
+    answers.outcome[row] = outcome
+    answers.proven[row] = proven
+    answers.work[row] = work[0]
+    answers.first[row] = cursor[0]
+    answers.count[row] = cursor[1]
+    cursor[0] += cursor[1] if cursor[1] < cursor[2] else cursor[2]
+
+
+@njit()
+def order_groups(n: int, n_trees: int, cubes: Any, constant: float, groups: Any, limit: float) -> int:
+    """Number the groups by what they can do at most; gives the fewest that could possibly reach the limit."""
+    feature_of, linear = groups.feature, groups.linear
+    member = cubes.groups
+    numbers = np.zeros((4, n))
+    weight, old_linear = numbers[2], numbers[3]
+    places = np.empty((3, n), dtype=np.int64)
+    order, place, old_feature = places[0], places[1], places[2]
+    for g in range(n):
+        order[g] = g
+        weight[g] = linear[g]
+        old_linear[g] = linear[g]
+        old_feature[g] = feature_of[g]
+    reach = constant + weigh(cubes, n - n, n_trees, numbers[0], numbers[1], weight)
+    sort_by_weight(order, n, weight)
+    needed = n + 1
+    for a in range(n):
+        reach += weight[order[a]]
+        if reach <= limit and needed > n:
+            needed = a + 1
+        place[order[a]] = a
+        feature_of[a] = old_feature[order[a]]
+        linear[a] = old_linear[order[a]]
+    for a in range(cubes.first[cubes.tree[n_trees]]):
+        member[a] = place[member[a]]
+    return needed

@@ -1,0 +1,94 @@
+"""The kernel for rows that need more than tables: sizes from three on over cubes of any width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sev._compile import njit
+from sev.backends.trees._branch import search_cubes, search_greedy
+from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, Found
+from sev.backends.trees._rows import (
+    FOUND_SETS,
+    NARROW,
+    NONE,
+    SPENT,
+    TOO_LARGE,
+    begin_row,
+    end_row,
+    order_groups,
+    prepare,
+)
+from sev.backends.trees._tables import WIDEST_TRIPLES
+
+
+@njit()
+def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, groups: Any, feasible: int, rules: Any,
+                  found: Any, work: Any) -> tuple[int, int]:  # fmt: skip
+    """Search sizes from ``k`` on by branch and bound; gives outcome and proven size."""
+    needed = order_groups(n, n_trees, cubes, constant, groups, rules.limit)
+    if needed > k:
+        k = needed
+    if work[0] > work[1]:
+        return SPENT, k - 1
+    narrow = n <= WIDEST_TRIPLES
+    for i in range(cubes.tree[n_trees]):
+        narrow = narrow and cubes.first[i + 1] - cubes.first[i] <= 3
+    share = np.empty(2, dtype=np.int64)
+    probing = 0  # the size to search next; 0: ask first whether any set crosses at all
+    while k <= n:
+        if k > rules.max_size:
+            return TOO_LARGE, rules.max_size
+        probing = k
+        if k > 4 and feasible == 0:
+            if search_greedy(n, n_trees, cubes, constant, groups.linear, rules.sure, found):
+                feasible = 1
+                found.cursor[1] = 0
+            else:
+                probing = 0
+        if probing > 0 and narrow:
+            return NARROW, k - 1
+        share[0] = 0
+        share[1] = work[1] - work[0]
+        if probing == 0 and share[1] > work[0] + 100_000:
+            share[1] = work[0] + 100_000
+        answer = search_cubes(probing, n, n_trees, cubes, constant, groups.linear, rules.limit, found, share)
+        work[0] += share[0]
+        if probing == 0:
+            if answer == 0:
+                return NONE, n
+            feasible = 1  # known, or not worth asking again: the levels below will tell
+            continue
+        if answer < 0:
+            return SPENT, k - 1
+        if answer > 0:
+            return FOUND_SETS, k - 1
+        k += 1
+    return NONE, n
+
+
+@njit((TREES, QUERIES, RULES, ANSWERS))
+def search_wide(trees: Any, queries: Any, rules: Any, answers: Any) -> int:
+    """Answer rows until all are answered or the room for sets is used up; gives how many were."""
+    cubes, path, groups, state = prepare(trees, queries.active.shape[1])
+    cursor = np.zeros(3, dtype=np.int64)
+    found = Found(answers.masks, answers.values, groups.feature, cursor)
+    cursor[2] = rules.max_sets
+    work = np.zeros(2, dtype=np.int64)
+    for position in range(queries.todo.shape[0]):
+        if cursor[0] + cursor[2] > answers.masks.shape[0]:
+            return position
+        row = queries.todo[position]
+        n_trees, n, constant = begin_row(trees, queries, rules, row, state, path, cubes, groups)
+        constant += rules.base
+        cursor[1] = 0
+        work[0] = cubes.first[cubes.tree[n_trees]]
+        work[1] = queries.budget[row]
+        outcome, proven = search_levels(
+            queries.from_size[row], n, n_trees, cubes, constant, groups, queries.feasible[row], rules, found, work
+        )
+        if outcome == SPENT:
+            search_greedy(n, n_trees, cubes, constant, groups.linear, rules.sure, found)
+        end_row(row, outcome, proven, work, cursor, answers)
+    return queries.todo.shape[0]

@@ -1,0 +1,156 @@
+"""The words of a language, and the wording of features, as users may give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sev.exceptions import InputError, UnknownFeatureError
+
+#: Texts and templates by name.
+Language: TypeAlias = Mapping[str, Any]
+#: What is said of each feature.
+Wording: TypeAlias = Mapping[str, Mapping[str, Any]]
+
+_FIELDS = (
+    *("target", "score", "threshold", "label", "value", "predicted", "otherwise", "reasons", "changes"),
+    *("without", "restricted", "reason", "n"),
+)
+_BY_CLASS = ("predicted", "otherwise", "not_predicted")
+_OF_A_FEATURE = ("label", "unit", "digits", "values", "is", "been")
+
+
+@cache
+def english() -> dict[str, Any]:
+    """The built-in language."""
+    return _read_yaml(files("sev.explanations").joinpath("languages/en.yaml").read_text("utf-8"), "the English texts")
+
+
+def load_language(language: str | Path | Language | None) -> Language:
+    """A complete language: English, with what the user's file or mapping sets put over it.
+
+    Parameters
+    ----------
+    language : path, mapping or None
+        A YAML file, or its content. None or "en" is English.
+    """
+    if language is None or language == "en":
+        return english()
+    own = language if isinstance(language, Mapping) else read_mapping(language, "language")
+    for name, text in own.items():
+        if name not in english():
+            raise InputError(f"The language has an unknown text {name!r}{_meant(name, english())}")
+        _check_text(name, text)
+    return {**english(), **own}
+
+
+def load_wording(wording: str | Path | Mapping[str, Any] | None, features: Mapping[str, Any]) -> Wording:
+    """What is said of each feature, checked against the features that there are.
+
+    Parameters
+    ----------
+    wording : path, mapping or None
+        For each feature its name for people, or a map with any of ``label``, ``unit``, ``digits``, ``values`` (a word
+        for each value), ``is`` and ``been`` (a phrase, or one for each value).
+    features : mapping
+        The features by name.
+    """
+    if wording is None:
+        return {}
+    own = wording if isinstance(wording, Mapping) else read_mapping(wording, "wording")
+    loaded = {}
+    for feature, said in own.items():
+        if feature not in features:
+            raise UnknownFeatureError(f"wording names {feature!r}, which is not a feature{_meant(feature, features)}")
+        loaded[feature] = {"label": said} if isinstance(said, str) else said
+        _check_feature(feature, loaded[feature])
+    return loaded
+
+
+def read_mapping(path: str | Path, what: str) -> dict[str, Any]:
+    """Read a YAML file that holds a map.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    what : str
+        What it is, for messages.
+    """
+    try:
+        text = Path(path).read_text("utf-8")
+    except OSError as error:
+        raise InputError(f"The {what} file {str(path)!r} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"The {what} file {str(path)!r} is not UTF-8 text.") from error
+    return _read_yaml(text, f"the {what} file {str(path)!r}")
+
+
+def _read_yaml(text: str, what: str) -> dict[str, Any]:
+    import yaml
+
+    try:
+        content = yaml.load(text, Loader=_unique_keys_loader())
+    except yaml.YAMLError as error:
+        raise InputError(f"{what[0].upper()}{what[1:]} is not YAML: {error}.") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{what[0].upper()}{what[1:]} holds {type(content).__name__}, expected a map of names.")
+    return content
+
+
+@cache
+def _unique_keys_loader() -> Any:
+    """A safe loader that takes no key twice, where YAML's own would silently keep the last."""
+    import yaml
+
+    class UniqueKeys(yaml.SafeLoader):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            seen = set()
+            for key_node, _ in node.value:
+                key = self.construct_object(key_node, deep=True)
+                if key in seen:
+                    raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
+                seen.add(key)
+            return super().construct_mapping(node, deep)
+
+    return UniqueKeys
+
+
+def _check_text(name: str, text: Any) -> None:
+    texts = list(text.values()) if isinstance(text, Mapping) and name in _BY_CLASS else [text]
+    for one in texts:
+        _check_template(one, f"The text {name!r}")
+
+
+def _check_feature(feature: str, said: Any) -> None:
+    if not isinstance(said, Mapping):
+        raise InputError(f"wording[{feature!r}] is {said!r}: give a name, or a map with {list(_OF_A_FEATURE)}.")
+    for name in said:
+        if name not in _OF_A_FEATURE:
+            raise InputError(f"wording[{feature!r}] has an unknown entry {name!r}{_meant(name, _OF_A_FEATURE)}")
+    for name in ("is", "been"):
+        phrases = said.get(name, "")
+        for one in phrases.values() if isinstance(phrases, Mapping) else [phrases]:
+            _check_template(one, f"wording[{feature!r}][{name!r}]")
+
+
+def _check_template(text: Any, what: str) -> None:
+    if not isinstance(text, str):
+        raise InputError(f"{what} is {text!r}, expected text.")
+    try:
+        text.format_map(dict.fromkeys(_FIELDS, ""))
+    except (KeyError, ValueError, IndexError, AttributeError) as error:
+        raise InputError(f"{what}, {text!r}, cannot be filled in ({error}): it may use {_braced(_FIELDS)}.") from error
+
+
+def _braced(names: tuple[str, ...]) -> str:
+    return ", ".join(f"{{{name}}}" for name in names)
+
+
+def _meant(name: Any, known: Any) -> str:
+    close = get_close_matches(str(name), [str(one) for one in known], n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."

@@ -1,0 +1,81 @@
+"""Values as people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import pandas as pd
+
+
+def format_value(
+    value: Any, *, digits: int | None = None, decimal: str = ".", thousands: str = ",", missing: str = "missing"
+) -> str:
+    """A value as people write it: no needless digits, thousands set apart, missing values by name.
+
+    Parameters
+    ----------
+    value : object
+        Any cell of a table.
+    digits : int, default=None
+        Decimals of a number; None gives as many as its size calls for.
+    decimal, thousands, missing : str
+        The marks and the word of a language.
+
+    Examples
+    --------
+    >>> from sev.explanations._values import format_value
+    >>> format_value(4870.0), format_value(12500.5), format_value(0.04321), format_value(float("nan"))
+    ('4870', '12,500.50', '0.0432', 'missing')
+    """
+    if value is None or (not isinstance(value, (list, tuple)) and pd.isna(value)):
+        return missing
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return str(value)
+    text = _format_number(float(value), digits)
+    if (decimal, thousands) == (".", ","):
+        return text
+    return text.translate({ord("."): decimal, ord(","): thousands})
+
+
+def _format_number(number: float, digits: int | None) -> str:
+    # four figures stay together: "4870", and a year is "2024"
+    comma = "," if abs(number) >= 10_000 else ""
+    if digits is not None:
+        return f"{number:{comma}.{digits}f}"
+    if number.is_integer() and abs(number) < 1e15:
+        return f"{int(number):{comma}d}"
+    return f"{number:{comma}.2f}" if 0.1 <= abs(number) < 1e6 else f"{number:.3g}"
+
+
+def block_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Sequence[Any], **marks: Any) -> str:
+    """The value of several columns: of a one-hot block the name of the category that is 1.
+
+    Examples
+    --------
+    >>> from sev.explanations._values import block_value
+    >>> block_value("home", {"home_own": 0, "home_rent": 1}, ("home_own", "home_rent"))
+    'rent'
+    >>> block_value("place", {"zip": 10115, "state": "BE"}, ("zip", "state"))
+    '(zip 10,115, state BE)'
+    """
+    values = [row[column] for column in columns]
+    ones = [column for column, value in zip(columns, values, strict=True) if value == 1]
+    if len(ones) == 1 and all(value in (0, 1) for value in values):
+        return _category(feature, str(ones[0]))
+    cells = (f"{c} {format_value(v, **marks)}" for c, v in zip(columns, values, strict=True))
+    return "(" + ", ".join(cells) + ")"
+
+
+def feature_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Sequence[Any], **marks: Any) -> str:
+    """The value of a feature, of however many columns."""
+    if len(columns) == 1:
+        return format_value(row[columns[0]], **marks)
+    return block_value(feature, row, columns, **marks)
+
+
+def _category(feature: str, column: str) -> str:
+    """The part of a column's name after its feature's: ``rent`` of ``home_rent``."""
+    rest = column.removeprefix(feature)
+    return rest.lstrip("_=-: .") or column if rest != column else column

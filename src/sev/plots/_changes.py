@@ -1,0 +1,203 @@
+"""One decision at a glance: the query, the reference, and what changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from sev.explanations import Explanation, Status
+from sev.explanations._values import feature_value
+from sev.explanations._vertices import differing
+from sev.plots import _style as style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CELL_WIDTH, _ROW_HEIGHT, _LETTER_WIDTH = 1.95, 0.27, 0.085
+
+
+def changes(explanation: Explanation, *, ax: Axes | None = None, max_sets: int = 2, max_features: int = 8) -> Axes:
+    """Draw query, reference and the smallest changes side by side, with the scores before and after.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of any status; one without a set says so.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    max_sets : int, default=2
+        How many minimum sets get a column.
+    max_features : int, default=8
+        Features to list: first those of the sets, then others that differ from the reference.
+
+    Returns
+    -------
+    Axes
+    """
+    table = _prepare(explanation, max_sets, max_features)
+    columns = [name for name in table.columns if name not in ("feature", "used")]
+    names = [
+        f"{name} (restricted)" if feature in explanation.restricted else name
+        for name, feature in zip(style.name_texts(table["feature"].tolist(), 28), table["feature"], strict=True)
+    ]
+    # the first column is as wide as its names, so that they never run into the values
+    left = max(1.3, 0.2 + _LETTER_WIDTH * max(len(name) for name in names))
+    width = left + _CELL_WIDTH * len(columns)
+    ax = style.new_axes(ax, width + 0.2, _ROW_HEIGHT * (len(table) + 5.2) + 0.45)
+    _draw_head(ax, columns, left)
+    for row, (name, line) in enumerate(zip(names, table.to_dict("records"), strict=True), start=1):
+        _draw_row(ax, explanation, row, name, line, left)
+    last = len(table) + 1
+    left_out = len(explanation.columns) - len(table)
+    if left_out > 0:
+        more = f"… and {left_out} more, left as they are" if left_out > 1 else "… and one more, left as it is"
+        ax.text(0, last, more, va="center", fontsize=8.5, color=style.FAINT, style="italic")
+    _draw_scores(ax, explanation, last + 1.7, left, width)
+    ax.set_xlim(-0.08, width + 0.08)
+    ax.set_ylim(last + 3.1, -0.75)
+    style.empty(ax)
+    style.title(ax, *_headings(explanation))
+    return ax
+
+
+def _prepare(explanation: Explanation, max_sets: int, max_features: int) -> pd.DataFrame:
+    """One line a feature: ``feature``, ``used`` (by a set shown), then one column of text for each thing shown; a cell
+    that a set leaves alone is empty.
+    """
+    shown = explanation.sets[:max_sets]
+    used = tuple(dict.fromkeys(name for names in shown for name in names))
+    others = [name for name in (*differing(explanation), *explanation.columns) if name not in used]
+    listed = (*used, *dict.fromkeys(others))[: max(max_features, len(used))]
+    donor = explanation.reference if explanation.kind == "minus" else explanation.query
+    lines = []
+    for name in listed:
+        line: dict[str, Any] = {"feature": name, "used": name in used}
+        line["query"] = _text(explanation, name, explanation.query)
+        line["reference"] = _text(explanation, name, explanation.reference)
+        for number, names in enumerate(shown, start=1):
+            line[_label(explanation, number, len(shown))] = _text(explanation, name, donor) if name in names else ""
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def _text(explanation: Explanation, name: str, row: pd.Series) -> str:
+    return style.name_text(feature_value(name, row, explanation.columns[name]), 23)
+
+
+def _label(explanation: Explanation, number: int, shown: int) -> str:
+    base = "the change" if explanation.kind == "minus" else "what is enough"
+    return base if shown == 1 else f"{base} ({number})"
+
+
+def _headings(explanation: Explanation) -> tuple[str, str]:
+    target = style.name_text(repr(explanation.target))
+    threshold = f"threshold {explanation.threshold:.3g}"
+    if explanation.status is Status.NOT_TARGET:
+        return f"Not predicted {target}", f"score {explanation.score:.3g}, {threshold}: nothing to explain"
+    if explanation.status is Status.ERROR:
+        return "The model failed on this row", style.name_text(explanation.reason, 90)
+    if explanation.size is None:
+        return (
+            f"Predicted {target}: {explanation.status}",
+            f"score {explanation.score:.3g}, {threshold}: no set was found",
+        )
+    count = "1 feature" if explanation.size == 1 else f"{explanation.size} features"
+    verb = "undo" if explanation.kind == "minus" else "bring about"
+    proof = (
+        "no smaller set works" if explanation.status is Status.OPTIMAL else f"at least {explanation.lower_bound} needed"
+    )
+    n_sets = len(explanation.sets)
+    more = f"; {n_sets}{'' if explanation.sets_complete else ' or more'} such sets" if n_sets > 1 else ""
+    return (
+        f"Predicted {target}: {count} {verb}{'es' if verb == 'undo' and explanation.size == 1 else ''} it",
+        f"{proof}{more}",
+    )
+
+
+def _draw_head(ax: Any, columns: list[str], left: float) -> None:
+    colours = {"query": style.POSITIVE, "reference": style.NEGATIVE}
+    for number, name in enumerate(columns):
+        x = left + _CELL_WIDTH * number
+        ax.text(x, 0, name, va="center", fontsize=9, fontweight="bold", color=colours.get(name, style.INK))
+    ax.plot([0, left + _CELL_WIDTH * len(columns)], [0.5, 0.5], color=style.INK, linewidth=1)
+
+
+def _draw_row(ax: Any, explanation: Explanation, row: int, name: str, line: dict[str, Any], left: float) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    minus = explanation.kind == "minus"
+    fill = style.NEGATIVE_PALE if minus else style.POSITIVE_PALE
+    edge = style.NEGATIVE if minus else style.POSITIVE
+    weight = "bold" if line["used"] else "normal"
+    colour = style.INK if line["used"] else style.FAINT
+    ax.text(0, row, name, va="center", fontsize=9, color=colour, fontweight=weight, **style.LITERAL)
+    for number, column in enumerate(list(line)[2:]):
+        x = left + _CELL_WIDTH * number
+        changed = column not in ("query", "reference")
+        if changed and not line[column]:
+            ax.text(x, row, "·", va="center", fontsize=9, color=style.FAINT)
+            continue
+        if changed:
+            box = FancyBboxPatch(
+                (x - 0.05, row - 0.33),
+                _CELL_WIDTH - 0.12,
+                0.66,
+                boxstyle="round,pad=0,rounding_size=0.06",
+                fc=fill,
+                ec=edge,
+            )
+            ax.add_patch(box)
+        ax.text(
+            x,
+            row,
+            line[column],
+            va="center",
+            fontsize=8.5,
+            color=colour,
+            fontweight=weight if changed else "normal",
+            **style.LITERAL,
+        )
+
+
+def _draw_scores(ax: Any, explanation: Explanation, y: float, start: float, width: float) -> None:
+    """The scores before and after on one line, with the threshold."""
+    scores = {"query": explanation.score}
+    if explanation.result_score is not None:
+        scores[_label(explanation, 1, 1)] = explanation.result_score
+    values = [*scores.values(), explanation.threshold]
+    if any(value != value for value in values):
+        return
+    low, high = (0.0, 1.0) if min(values) >= 0 and max(values) <= 1 else (min(values), max(values))
+    length = width - start - 0.4
+
+    def at(score: float) -> float:
+        return start + length * (score - low) / ((high - low) or 1.0)
+
+    ax.text(0, y, "score", va="center", fontsize=9, color=style.INK)
+    ax.plot([start, at(explanation.threshold)], [y, y], color=style.NEGATIVE_PALE, linewidth=7, solid_capstyle="butt")
+    ax.plot(
+        [at(explanation.threshold), start + length],
+        [y, y],
+        color=style.POSITIVE_PALE,
+        linewidth=7,
+        solid_capstyle="butt",
+    )
+    ax.plot(
+        [at(explanation.threshold)] * 2, [y - 0.45, y + 0.45], color=style.INK, linewidth=1.2, linestyle=(0, (3, 2))
+    )
+    ax.text(
+        at(explanation.threshold),
+        y + 0.75,
+        f"threshold {explanation.threshold:.3g}",
+        ha="center",
+        va="center",
+        fontsize=8,
+        color=style.FAINT,
+    )
+    close = len(scores) == 2 and abs(at(explanation.score) - at(values[1])) < 1.7
+    for name, score in scores.items():
+        colour, marker = (style.POSITIVE, "o") if score >= explanation.threshold else (style.NEGATIVE, "s")
+        side = "center" if not close else ("left" if score == max(scores.values()) else "right")
+        ax.scatter(at(score), y, s=60, color=colour, marker=marker, edgecolor=style.PAPER, zorder=4)
+        ax.text(at(score), y - 0.75, f" {name} {score:.3g} ", ha=side, va="center", fontsize=8, color=colour)

@@ -1,0 +1,109 @@
+"""Which features the explanations use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from sev.explanations import Explanations
+from sev.plots._style import FAINT, HATCHES, INK, LITERAL, PAPER, SERIES, bare, legend, name_texts, new_axes, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def feature_shares(
+    explanations: Explanations | Mapping[str, Explanations],
+    *,
+    ax: Axes | None = None,
+    sets: Literal["first", "any"] = "first",
+    max_features: int = 20,
+) -> Axes:
+    """Draw the share of explained rows whose explanation uses each feature.
+
+    Restricted features stay in the picture, marked as such.
+
+    Parameters
+    ----------
+    explanations : Explanations or mapping of str to Explanations
+        A batch, or one for each model.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    sets : {"first", "any"}, default="first"
+        Look at the first minimum set of a row, or at all of them.
+    max_features : int, default=20
+        The most used ones; a line says how many more there are.
+
+    Returns
+    -------
+    Axes
+    """
+    models = explanations if isinstance(explanations, Mapping) else {"": explanations}
+    table = _prepare(models, sets, max_features)
+    features = table[table["model"] == next(iter(models))]
+    ax = new_axes(ax, 6.4, 1.2 + len(features) * (0.18 + 0.14 * len(models)))
+    height = 0.8 / len(models)
+    handles = []
+    for number, model in enumerate(models):
+        bars = table[table["model"] == model]
+        places = np.arange(len(bars)) + (number - (len(models) - 1) / 2) * height
+        colour, hatch = SERIES[number % len(SERIES)], HATCHES[number % len(HATCHES)]
+        drawn = ax.barh(places, bars["share"], height * 0.9, color=colour, hatch=hatch, edgecolor=PAPER, linewidth=0)
+        labels = [
+            _label(share, restricted) for share, restricted in zip(bars["share"], bars["restricted"], strict=True)
+        ]
+        for text, restricted in zip(
+            ax.bar_label(drawn, labels, padding=3, fontsize=8), bars["restricted"], strict=True
+        ):
+            text.set(color=FAINT if restricted else INK, style="italic" if restricted else "normal")
+        handles.append(drawn[0])
+    ax.set_yticks(range(len(features)), name_texts(features["feature"].tolist()), **LITERAL)
+    for tick, everywhere in zip(ax.get_yticklabels(), _restricted_everywhere(table, features), strict=True):
+        tick.set(color=FAINT if everywhere else INK, style="italic" if everywhere else "normal")
+    ax.set_ylim(len(features) - 0.4, -0.6)
+    ax.set_xlim(0, max(float(table["share"].max()) * 1.15, 0.01))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    ax.set_xlabel("share of explained rows", color=FAINT)
+    bare(ax, grid="x")
+    left_out = len({name for many in models.values() for name in many.feature_names}) - len(features)
+    which = "in the first smallest set" if sets == "first" else "in any smallest set"
+    rarely = "used less or never" if len(features) >= max_features else "never used"
+    title(ax, "Features that explain", which + (f"; {left_out} {rarely}" if left_out > 0 else ""))
+    if len(models) > 1:
+        legend(ax, handles, list(models))
+    return ax
+
+
+def _prepare(models: Mapping[str, Explanations], sets: Literal["first", "any"], max_features: int) -> pd.DataFrame:
+    """One line for each model and feature: ``model``, ``feature``, ``share``, ``restricted``, most used ones first."""
+    shares = pd.DataFrame({model: many.feature_shares(sets) for model, many in models.items()}).fillna(0.0)
+    in_order = [name for many in models.values() for name in many.feature_names]
+    shares = shares.reindex(list(dict.fromkeys(in_order)))
+    restricted = {name for many in models.values() for name in many.restricted}
+    order = shares.max(axis=1).sort_values(ascending=False, kind="stable").index
+    # restricted features are never among those left out
+    used = [name for name in order if name not in restricted and shares.loc[name].max() > 0]
+    kept = used[: max(max_features - len(restricted), 1)]
+    chosen = [name for name in order if name in restricted or name in kept]
+    return pd.DataFrame(
+        [
+            (model, name, float(shares.loc[name, model]), name in many.restricted)
+            for model, many in models.items()
+            for name in chosen
+        ],
+        columns=["model", "feature", "share", "restricted"],
+    )
+
+
+def _label(share: float, restricted: bool) -> str:
+    if restricted:
+        return "restricted"
+    return f"{share:.0%}" if share >= 0.01 or not share else "<1%"
+
+
+def _restricted_everywhere(table: pd.DataFrame, features: pd.DataFrame) -> list[bool]:
+    everywhere = table.groupby("feature")["restricted"].all()
+    return [bool(everywhere[name]) for name in features["feature"]]

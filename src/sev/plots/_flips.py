@@ -1,0 +1,61 @@
+"""How many features each method changes to flip a decision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from sev.plots._bars import side_by_side
+from sev.plots._methods import checked_methods
+from sev.plots._style import FAINT, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What the bar of queries without an answer is called.
+NONE = "none found"
+
+
+def flips(table: pd.DataFrame, *, ax: Axes | None = None, most: int = 8) -> Axes:
+    """Draw the distribution of flip numbers, method beside method.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One line for each method and query, with the columns ``method``, ``query``, ``flips`` (how many features the
+        method changed to flip the decision, missing when it did not) and ``seconds``.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    most : int, default=8
+        Flip numbers of at least this share a bar.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = side_by_side(_prepare(table, most), ax, share=True, of="queries")
+    ax.set_xlabel("features changed", color=FAINT)
+    title(ax, "Flip numbers by method", f"{table['query'].nunique():,} queries")
+    return ax
+
+
+def _prepare(table: pd.DataFrame, most: int) -> pd.DataFrame:
+    """One line for each method and bar: ``series``, ``size`` (a text), ``count``, ``share``."""
+    checked_methods(table)
+    known = table["flips"].dropna().astype(int)
+    top = min(int(known.max()) if len(known) else 1, most)
+    names = [str(number) for number in range(1, top)] + [
+        f"{top} or more" if len(known) and known.max() > top else str(top)
+    ]
+    if table["flips"].isna().any():
+        names.append(NONE)
+    sizes = table["flips"].map(lambda flips: NONE if pd.isna(flips) else names[min(max(int(flips), 1), top) - 1])
+    counts = pd.crosstab(table["method"], sizes)
+    lines = [
+        (method, name, int(counts.loc[method].get(name, 0)), int(counts.loc[method].sum()))
+        for method in dict.fromkeys(table["method"])
+        for name in names
+    ]
+    bars = pd.DataFrame(lines, columns=["series", "size", "count", "queries"])
+    return bars.assign(share=bars["count"] / bars["queries"])

@@ -1,0 +1,181 @@
+"""Where each row's explanation goes from one model to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from sev.exceptions import InputError
+from sev.explanations import Explanations, Status
+from sev.plots import _style as style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NOT_TARGET = "other class"
+_SHADES = ("#9ECAE1", "#4292C6", "#2171B5", "#08519C", "#08306B")
+_NODE_WIDTH, _GAP, _LABEL_ROOM = 0.035, 0.025, 0.06
+
+
+def flow(
+    before: Explanations, after: Explanations, *, ax: Axes | None = None, labels: tuple[str, str] = ("before", "after")
+) -> Axes:
+    """Draw how the sizes of explanations of the same rows change from one model to another, as bands of rows.
+
+    Parameters
+    ----------
+    before, after : Explanations
+        Of the same rows, in the same order.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    labels : tuple of two str
+        Names of the two models.
+
+    Returns
+    -------
+    Axes
+        Rows that neither model predicts as the class being explained are left out, and counted under the title.
+    """
+    table = _prepare(before, after)
+    ax = style.new_axes(ax, 6.6, 4.2)
+    total = int(table["rows"].sum())
+    left = _stack(table.groupby("before", sort=False)["rows"].sum(), total)
+    right = _stack(table.groupby("after", sort=False)["rows"].sum(), total)
+    _draw_bands(ax, table, left, right, total)
+    for nodes, x, side in ((left, 0.0, "right"), (right, 1.0, "left")):
+        _draw_nodes(ax, nodes, x, side)
+    top = max((bottom + height for bottom, height in (*left.values(), *right.values())), default=1.0)
+    for x, label, many in ((0.0, labels[0], before), (1.0, labels[1], after)):
+        mean = "" if np.isnan(many.sizes).all() else f"\nmean {many.mean_size():.2f}"
+        ax.text(
+            x,
+            top + 0.03,
+            f"{style.name_text(label)}{mean}",
+            ha="center",
+            va="bottom",
+            fontsize=9.5,
+            fontweight="bold",
+            **style.LITERAL,
+        )
+    ax.set_xlim(-0.42, 1.42)
+    ax.set_ylim(-0.02, top + 0.17)
+    style.empty(ax)
+    left_out = len(before) - total
+    more = f"; {left_out:,} predicted otherwise by both are left out" if left_out else ""
+    style.title(ax, "Features needed, row by row", f"{total:,} rows{more}")
+    return ax
+
+
+def _prepare(before: Explanations, after: Explanations) -> pd.DataFrame:
+    """One line for each band, in drawing order: ``before``, ``after`` (texts), ``rows``."""
+    if len(before) != len(after) or not before.index.equals(after.index):
+        raise InputError(f"A flow is between explanations of the same rows, got {len(before)} and {len(after)} rows.")
+    pairs = pd.DataFrame({"before": _states(before), "after": _states(after)})
+    pairs = pairs[(pairs["before"] != _NOT_TARGET) | (pairs["after"] != _NOT_TARGET)]
+    counts = pairs.value_counts(["before", "after"]).rename("rows").reset_index()
+    order = counts[["before", "after"]].map(_order)
+    places = order.sort_values(["before", "after"], kind="stable").index
+    return counts.loc[places].reset_index(drop=True)
+
+
+def _states(many: Explanations) -> list[str]:
+    names = {str(Status.NOT_TARGET): _NOT_TARGET}
+    return [
+        names.get(status, status) if np.isnan(size) else str(int(size))
+        for status, size in zip(many.statuses.tolist(), many.sizes.tolist(), strict=True)
+    ]
+
+
+def _order(state: str) -> int:
+    """Sizes first, smallest first, then the ways to end without one."""
+    ends = (*style.ENDINGS, _NOT_TARGET)
+    return int(state) if state.isdigit() else 10_000 + ends.index(state)
+
+
+def _stack(counts: pd.Series, total: int) -> dict[str, tuple[float, float]]:
+    """Bottom and height of each node, the smallest size on top."""
+    nodes = {}
+    bottom = 0.0
+    for state in sorted(counts.index, key=_order, reverse=True):
+        height = counts[state] / total
+        # a thin node still gets the room that its label takes
+        room = max(height + _GAP, _LABEL_ROOM)
+        nodes[state] = (bottom + (room - height) / 2, height)
+        bottom += room
+    return nodes
+
+
+def _colour(state: str) -> tuple[str, str]:
+    if state in style.ENDINGS:
+        return style.ENDINGS[state]
+    if state == _NOT_TARGET:
+        return style.PAPER, ""
+    return _SHADES[min(max(int(state), 1), len(_SHADES)) - 1], ""
+
+
+def _draw_nodes(ax: Any, nodes: dict[str, tuple[float, float]], x: float, side: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    for state, (bottom, height) in nodes.items():
+        colour, hatch = _colour(state)
+        box = (x - _NODE_WIDTH, bottom), 2 * _NODE_WIDTH, height
+        ax.add_patch(Rectangle(*box, facecolor=colour, edgecolor=style.FAINT, hatch=hatch, linewidth=0.8, zorder=3))
+    sign = -1 if side == "right" else 1
+    for state, (bottom, height) in nodes.items():
+        y = bottom + height / 2
+        name = f"SEV {state}" if state.isdigit() else state
+        ax.text(
+            x + sign * 0.055,
+            y,
+            f"{name}  {height:.0%}" if height >= 0.005 else f"{name}  <1%",
+            ha=side,
+            va="center",
+            fontsize=9,
+        )
+
+
+def _draw_bands(
+    ax: Any,
+    table: pd.DataFrame,
+    left: dict[str, tuple[float, float]],
+    right: dict[str, tuple[float, float]],
+    total: int,
+) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    # bands leave and arrive in the order of the nodes on the other side, so that none cross without need
+    leaving = {state: bottom + height for state, (bottom, height) in left.items()}
+    arriving = {state: bottom + height for state, (bottom, height) in right.items()}
+    codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
+    x0, x1 = _NODE_WIDTH, 1 - _NODE_WIDTH
+    for band in table.itertuples(index=False):
+        height = band.rows / total
+        a, b = leaving[band.before], arriving[band.after]
+        leaving[band.before], arriving[band.after] = a - height, b - height
+        corners = [
+            (x0, a),
+            (0.5, a),
+            (0.5, b),
+            (x1, b),
+            (x1, b - height),
+            (0.5, b - height),
+            (0.5, a - height),
+            (x0, a - height),
+            (x0, a),
+        ]
+        colour, hatch = _colour(band.before)
+        faded = colour if colour != style.PAPER else "#EFEFEF"
+        ax.add_patch(
+            PathPatch(
+                Path(corners, codes),
+                facecolor=faded,
+                edgecolor=style.FAINT,
+                linewidth=0,
+                alpha=0.55,
+                hatch=hatch or None,
+                zorder=2,
+            )
+        )

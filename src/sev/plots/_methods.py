@@ -1,0 +1,76 @@
+"""Flip numbers against time, for several methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from sev.exceptions import InputError
+from sev.plots._points import labelled_points
+from sev.plots._style import FAINT, bare, name_text, new_axes, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLUMNS = ("method", "query", "flips", "seconds")
+
+
+def methods(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw, for each method, the mean number of features that it changes against its mean time: low and left is best.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One line for each method and query, with the columns ``method``, ``query``, ``flips`` (how many features the
+        method changed to flip the decision, missing when it did not) and ``seconds``.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        Methods that leave queries without an answer say so; their mean is over the queries that have one.
+    """
+    means = _prepare(table)
+    ax = new_axes(ax, 6.4, 3.8)
+    labels = [
+        name_text(method, 24) + (f"  ({share:.0%} unanswered)" if share else "")
+        for method, share in zip(means.index, means["unanswered"], strict=True)
+    ]
+    ax.set_yscale("log")
+    for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+        axis(_seconds)
+    labelled_points(ax, means["flips"].to_numpy(), means["seconds"].to_numpy(), labels)
+    ax.set_xlabel("mean number of features changed", color=FAINT)
+    ax.set_ylabel("mean seconds for one query", color=FAINT)
+    ax.set_xlim(0, 1.2 * max(float(means["flips"].max()), 1.0))
+    ax.margins(y=0.25)
+    bare(ax, grid="x")
+    title(ax, "Sparsity and time by method", f"{table['query'].nunique():,} queries; low and left is better")
+    return ax
+
+
+def _seconds(value: float, _: object) -> str:
+    """Ticks at 1, 2 and 5 times a power of ten have a number."""
+    return f"{value:g}" if f"{value:e}"[0] in "125" and value > 0 else ""
+
+
+def _prepare(table: pd.DataFrame) -> pd.DataFrame:
+    """One line for each method, in the order of the table: ``flips``, ``seconds``, ``unanswered`` (a share)."""
+    checked_methods(table)
+    groups = table.groupby("method", sort=False)
+    return pd.DataFrame(
+        {
+            "flips": groups["flips"].mean(),
+            "seconds": groups["seconds"].mean(),
+            "unanswered": groups["flips"].agg(lambda flips: flips.isna().mean()),
+        }
+    )
+
+
+def checked_methods(table: pd.DataFrame) -> None:
+    """Raise unless the table has the columns of a comparison of methods."""
+    missing = [name for name in _COLUMNS if name not in table.columns]
+    if missing:
+        raise InputError(f"The table lacks the columns {missing}: a comparison of methods has {list(_COLUMNS)}.")

@@ -1,0 +1,69 @@
+"""How many decisions need one reason, two, three."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from sev.explanations import Explanations, Status
+from sev.plots._bars import side_by_side
+from sev.plots._style import ENDINGS, FAINT, name_text, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def sizes(
+    explanations: Explanations | Mapping[str, Explanations], *, ax: Axes | None = None, share: bool = True
+) -> Axes:
+    """Draw the distribution of sparse explanation values, of one model or of several side by side.
+
+    Unexplainable and undecided rows, and errors, have bars of their own. Rows that are not of the class being explained
+    are not counted.
+
+    Parameters
+    ----------
+    explanations : Explanations or mapping of str to Explanations
+        A batch, or one for each model.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    share : bool, default=True
+        Draw shares of the explained rows; False draws their numbers.
+
+    Returns
+    -------
+    Axes
+    """
+    models = explanations if isinstance(explanations, Mapping) else {"": explanations}
+    ax = side_by_side(_prepare(models), ax, share=share, of="explained rows")
+    ax.set_xlabel("features in the smallest set", color=FAINT)
+    kinds = sorted({"SEV−" if many.kind == "minus" else "SEV+" for many in models.values()})
+    title(ax, f"How many features explain a decision ({' and '.join(kinds)})", _subtitle(models))
+    return ax
+
+
+def _prepare(models: Mapping[str, Explanations]) -> pd.DataFrame:
+    """One line for each model and each bar: ``series``, ``size`` (a text), ``count``, ``explained``, ``share``."""
+    found = np.concatenate([[1.0], *(many.sizes[~np.isnan(many.sizes)] for many in models.values())])
+    ended = [name for name in ENDINGS if any((many.statuses == name).any() for many in models.values())]
+    lines = []
+    for model, many in models.items():
+        explained = int((many.statuses != Status.NOT_TARGET).sum())
+        for size in range(int(found.min()), int(found.max()) + 1):
+            lines.append((model, str(size), int((many.sizes == size).sum()), explained))
+        for name in ended:
+            lines.append((model, name, int((many.statuses == name).sum()), explained))
+    table = pd.DataFrame(lines, columns=["series", "size", "count", "explained"])
+    return table.assign(share=table["count"] / table["explained"].clip(lower=1))
+
+
+def _subtitle(models: Mapping[str, Explanations]) -> str:
+    parts = []
+    for model, many in models.items():
+        count = int((many.statuses != Status.NOT_TARGET).sum())
+        mean = "" if np.isnan(many.sizes).all() else f", mean {many.mean_size():.2f}"
+        parts.append(f"{name_text(model)}{': ' if model else ''}{count:,} explained rows{mean}")
+    return "   ".join(parts)

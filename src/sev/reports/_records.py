@@ -1,0 +1,128 @@
+"""The record of one decision: what was decided, why, how sure that is, and what it rests on."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import sklearn
+
+from sev.explanations import Explanations, Source, Status
+from sev.explanations._json import plain_value
+from sev.reports._data import row_label
+from sev.reports._spreadsheet import figure
+
+SCHEMA = "sev.reasons"
+SCHEMA_VERSION = 1
+
+#: What each status says about the proof.
+_PROOFS = {
+    Status.OPTIMAL: "no smaller set works, and the model confirms every listed set",
+    Status.FEASIBLE: "the model confirms every listed set; a smaller one was not ruled out",
+    Status.UNEXPLAINABLE: "no allowed set works",
+    Status.UNDECIDED: "a limit ended the search before a set was found",
+    Status.NOT_TARGET: "not decided as the class being explained",
+    Status.ERROR: "the model failed on this row",
+}
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What all records of a batch share.
+
+    Parameters
+    ----------
+    hashes : dict
+        Of model, background and reference.
+    settings : dict
+        What was asked for.
+    versions : dict
+        Of the packages that answered.
+    """
+
+    hashes: dict[str, str | None]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+
+    @classmethod
+    def of(cls, many: Explanations, source: Source, max_reasons: int, hashes: Mapping[str, str]) -> Provenance:
+        """Ask the explainer behind a batch."""
+        about = source.about()
+        return cls(
+            hashes={**about["hashes"], **hashes},
+            settings={
+                "kind": many.kind,
+                "restricted": list(many.restricted),
+                "reference": about["reference"],
+                "backend": about["backend"],
+                "model": about["model"],
+                "max_reasons": max_reasons,
+                **about["limits"],
+            },
+            versions=_versions(about["package"]),
+        )
+
+
+def decision_of(many: Explanations, row: int) -> str | None:
+    """What the model decided, in terms of the class being explained; None where it failed."""
+    answers = many._answers
+    target = plain_value(many._targets[answers.target[row]])
+    code = int(answers.status[row])
+    if code == Status.ERROR.code:
+        return None
+    return f"not {target}" if code == Status.NOT_TARGET.code else str(target)
+
+
+def record(
+    many: Explanations,
+    row: int,
+    reasons: Sequence[Mapping[str, Any]],
+    cut: Sequence[str],
+    hidden: Sequence[str],
+    provenance: Provenance,
+) -> dict[str, Any]:
+    """One decision as plain values, ready for JSON."""
+    answers = many._answers
+    status = Status.from_code(int(answers.status[row]))
+    target = int(answers.target[row])
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "row": row,
+        "id": row_label(many.index[row]),
+        "target": plain_value(many._targets[target]),
+        "decision": decision_of(many, row),
+        "score": figure(answers.score[row]),
+        "threshold": figure(many._thresholds[target]),
+        "score_after": figure(answers.result_score[row]),
+        "status": str(status),
+        "proof": _PROOFS[status],
+        "size": None if np.isnan(many.sizes[row]) else int(many.sizes[row]),
+        "lower_bound": int(answers.lower_bound[row]),
+        "sets": [list(names) for names in many._names(answers.sets_of(row))],
+        "sets_complete": bool(answers.complete[row]),
+        "reasons": list(reasons),
+        "cut": list(cut),
+        "hidden": list(hidden),
+        "error": answers.reasons.get(row),
+        "hashes": provenance.hashes,
+        "settings": provenance.settings,
+        "versions": provenance.versions,
+    }
+
+
+def _versions(package: tuple[str, str] | None) -> dict[str, str]:
+    from sev import __version__
+
+    versions = {
+        "sev": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pandas": pd.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    return versions | ({package[0]: package[1]} if package else {})

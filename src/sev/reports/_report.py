@@ -1,0 +1,116 @@
+"""One HTML file that a person opens from disk."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from sev.exceptions import InputError
+from sev.explanations import Explanations
+from sev.explanations._words import Speaker, said_of_all
+from sev.reports._data import embedded, row_label, table_data
+from sev.reports._overview import overview
+from sev.reports._pages import page_of, telling_rows
+
+
+def report(
+    explanations: Explanations,
+    path: str | Path,
+    *,
+    title: str = "Reasons for decisions",
+    decisions: Iterable[int] | None = None,
+    wording: str | Path | Mapping[str, Any] | None = None,
+    language: str | Path | Mapping[str, Any] | None = None,
+    explainer: Any = None,
+) -> Path:
+    """Write a batch of explanations as one self-contained HTML file.
+
+    It holds a summary, the distribution of sizes, the features that explain, the decisions without a reason, the
+    reference, a table of all decisions that can be searched and sorted, and a page for each chosen decision. It asks no
+    network for anything, opens from disk and prints.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The decisions.
+    path : path-like
+        The file to write.
+    title : str
+        Its heading.
+    decisions : iterable of int, default=None
+        Places of the decisions that get a page of their own; None takes twelve that differ.
+    wording, language : path or mapping, default=None
+        As for :meth:`sev.Explanation.to_text`.
+    explainer : Explainer, default=None
+        Needed only for explanations that were read from a file and a summary that names the model.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"The folder {str(target.parent)!r} is not there: make it first.")
+    chosen = telling_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
+    text = render(explanations, title, chosen, Speaker(explanations._features, wording, language), explainer)
+    # a reader never sees half a file
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(text.encode("utf-8"))
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def render(many: Explanations, title: str, chosen: list[int], speaker: Speaker, explainer: Any = None) -> str:
+    """The page as text."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    from sev import __version__
+
+    sentences = [speaker.sentence(said) for said in said_of_all(many)]
+    source = explainer._source if explainer is not None else many._source
+    labels = [speaker.label(name) for name in many.feature_names]
+    data, form = embedded(table_data(many, labels, sentences, chosen))
+    script = _own("report.js")
+    environment = Environment(
+        loader=PackageLoader("sev.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.jinja").render(
+        **overview(many, sentences, speaker, source.about() if source is not None else None),
+        title=title,
+        lang="en",
+        version=__version__,
+        pages=[page_of(many[row], row, row_label(many.index[row]), speaker) for row in chosen],
+        # these are ours or made safe above: nothing of the user's is marked as markup
+        css=Markup(_own("report.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii"),
+        data=Markup(data),
+        data_form=form,
+    )
+
+
+def _own(name: str) -> str:
+    return files("sev.reports").joinpath("templates", name).read_text("utf-8")
+
+
+def _checked(many: Explanations, decisions: Iterable[int]) -> list[int]:
+    chosen = []
+    for row in decisions:
+        if not -len(many) <= row < len(many):
+            raise InputError(f"decisions names row {row}, but there are {len(many)} rows.")
+        chosen.append(range(len(many))[row])
+    return list(dict.fromkeys(chosen))

@@ -1,0 +1,263 @@
+"""The data that each picture draws."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import show_cases as cases
+
+from sev import plots
+from sev.exceptions import InputError, UnknownFeatureError, VerificationError
+from sev.explanations import Status
+from sev.explanations._verification import changed_row
+from sev.plots import (
+    _changes,
+    _feature_shares,
+    _flips,
+    _flow,
+    _hypercube,
+    _methods,
+    _regions,
+    _score_path,
+    _sizes,
+    _together,
+    _tradeoff,
+)
+
+
+def test_sizes_keeps_every_explained_row():
+    table = _sizes._prepare({"a": cases.every_status(), "b": cases.made([(Status.OPTIMAL, [(0,)])])})
+    assert table.set_index(["series", "size"])["count"].to_dict() == {
+        ("a", "1"): 1,
+        ("a", "2"): 1,
+        ("a", "3"): 1,
+        ("a", "unexplainable"): 1,
+        ("a", "undecided"): 1,
+        ("a", "error"): 1,
+        ("b", "1"): 1,
+        ("b", "2"): 0,
+        ("b", "3"): 0,
+        ("b", "unexplainable"): 0,
+        ("b", "undecided"): 0,
+        ("b", "error"): 0,
+    }
+    assert table[table["series"] == "a"]["share"].sum() == pytest.approx(1)
+
+
+def test_sizes_of_nothing_explained():
+    table = _sizes._prepare({"": cases.made([(Status.NOT_TARGET, [])])})
+    assert table["count"].tolist() == [0]
+    assert table["share"].tolist() == [0.0]
+    plots.sizes(cases.made([(Status.NOT_TARGET, [])]))
+
+
+def test_sizes_zero_has_its_bar():
+    table = _sizes._prepare({"": cases.made([(Status.OPTIMAL, [()])], kind="plus")})
+    assert table["size"].tolist() == ["0", "1"]
+
+
+def test_feature_shares_marks_restricted_ones_and_never_leaves_them_out():
+    many = cases.made([(Status.OPTIMAL, [(0,)]), (Status.OPTIMAL, [(0, 1)])], restricted=("debt",))
+    table = _feature_shares._prepare({"": many}, "first", 2)
+    assert table[["feature", "share", "restricted"]].values.tolist() == [["age", 1.0, False], ["debt", 0.0, True]]
+    ax = plots.feature_shares(many)
+    assert "restricted" in [text.get_text() for text in ax.texts]
+
+
+def test_feature_shares_can_look_at_all_sets():
+    many = cases.made([(Status.OPTIMAL, [(0,), (1,)])])
+    table = _feature_shares._prepare({"": many}, "any", 5)
+    assert table.set_index("feature")["share"].to_dict() == {"age": 1.0, "income": 1.0}
+
+
+def test_together_counts_pairs():
+    many = cases.made([(Status.OPTIMAL, [(0, 1)]), (Status.OPTIMAL, [(0,)]), (Status.UNEXPLAINABLE, [])])
+    table = _together._prepare(many, 5)
+    assert table.to_numpy().tolist() == [[1.0, 0.5], [0.5, 0.5]]
+
+
+def test_together_of_nothing_explained_can_be_drawn():
+    plots.together(cases.made([(Status.UNEXPLAINABLE, [])]))
+
+
+def test_flow_counts_every_row_once_and_orders_sizes_first():
+    before, after = cases.every_status(), cases.every_status()[::-1]
+    after._queries = before._queries
+    table = _flow._prepare(before, after)
+    assert table["rows"].sum() == 7
+    assert table["before"].tolist() == ["1", "2", "3", "unexplainable", "undecided", "error", "other class"]
+
+
+def test_flow_leaves_out_only_rows_that_neither_explains():
+    many = cases.every_status()
+    assert _flow._prepare(many, many)["rows"].sum() == 6
+
+
+def test_flow_of_different_rows_is_refused():
+    with pytest.raises(InputError, match="the same rows"):
+        plots.flow(cases.every_status(), cases.every_status()[:3])
+
+
+def test_changes_lists_features_of_the_sets_first():
+    table = _changes._prepare(cases.every_status()[1], 2, 3)
+    assert table["feature"].tolist() == ["age", "income", "debt"]
+    assert table["the change (1)"].tolist() == ["-1.50", "-2.50", ""]
+    assert table["the change (2)"].tolist() == ["", "-2.50", "-3.50"]
+    assert table["query"].tolist() == ["1", "11", "21"]
+
+
+def test_changes_of_plus_shows_what_the_query_brings():
+    table = _changes._prepare(cases.made([(Status.OPTIMAL, [(1,)])], kind="plus")[0], 1, 3)
+    assert table["what is enough"].tolist() == ["10", "", ""]
+
+
+@pytest.mark.parametrize("row", range(7))
+def test_changes_draws_every_status(row):
+    ax = plots.changes(cases.every_status()[row])
+    assert ax.get_title(loc="left").startswith(("Predicted 'bad'", "Not predicted 'bad'", "The model failed"))
+
+
+@pytest.fixture(scope="module")
+def two():
+    return next(one for one in cases.loan_explainer().explain(cases.loans()[0]) if one.size == 2)
+
+
+def test_hypercube_has_all_vertices_and_the_models_own_scores(two):
+    vertices, edges = _hypercube._prepare(two, ("amount", "months", "age"), None)
+    assert len(vertices) == 8
+    assert len(edges) == 12
+    assert vertices["score"].iloc[0] == pytest.approx(two.score)
+    model = cases.loan_model()
+    row = two.query.to_frame().T.astype(float)
+    row[["amount", "age"]] = two.reference[["amount", "age"]].to_numpy(dtype=float)
+    of_two = vertices.set_index("letters").loc["AC", "score"]
+    assert of_two == pytest.approx(model.predict_proba(row)[0, 1])
+
+
+def test_shortest_paths_lead_to_the_sets_and_nowhere_else(two):
+    names = two.features + tuple(name for name in two.columns if name not in two.features)[:1]
+    vertices, edges = _hypercube._prepare(two, names, None)
+    ends = {frozenset(vertices["changed"][end]) for end in edges.loc[edges["shortest"], "end"]}
+    inside = {frozenset(one) for one in two.sets if set(one) <= set(names)}
+    assert inside <= ends
+    assert all(any(end <= one for one in inside) for end in ends)
+
+
+def test_plus_starts_at_the_reference(two):
+    plus = cases.loan_explainer().explain_one(two.query, kind="plus")
+    vertices, _ = _hypercube._prepare(plus, plus.features, None)
+    assert not vertices["positive"].iloc[0]
+    assert vertices["positive"].iloc[-1]
+
+
+def test_a_cube_has_one_to_four_features(two):
+    with pytest.raises(InputError, match="one to four"):
+        plots.hypercube(two, features=list(two.columns))
+    with pytest.raises(UnknownFeatureError, match="nobody"):
+        plots.hypercube(two, features=["nobody"])
+    with pytest.raises(InputError, match="vertices"):
+        cases.made([(Status.OPTIMAL, [(0,)])], tuple("abcdefghijkl"))[0].vertices(
+            "abcdefghijkl", explainer=two_source()
+        )
+
+
+def two_source():
+    return cases.loan_explainer()
+
+
+def test_score_path_ends_where_the_explanation_ends(two):
+    table = _score_path._prepare(two, None)
+    assert table["score"].iloc[0] == pytest.approx(two.score)
+    assert table["score"].iloc[-1] == pytest.approx(two.result_score)
+    assert table["positive"].tolist() == [True, True, False]
+    assert table["label"].iloc[0] == "query"
+    steps = [changed_row(two.kind, two.query, two.reference, [name]) for name in two.features]
+    alone = cases.loan_explainer()._source.score_rows(pd.DataFrame(steps), two.target)
+    assert table["score"].iloc[1] == pytest.approx(alone.min())
+
+
+def test_no_path_without_a_set():
+    with pytest.raises(InputError, match="unexplainable"):
+        plots.score_path(cases.every_status()[3])
+
+
+def test_scores_need_a_model_which_may_be_passed(two):
+    stored = type(cases.every_status()).from_json(cases.loan_explainer().explain(cases.loans()[0][:60]).to_json())
+    one = next(one for one in stored if one.sets)
+    with pytest.raises(VerificationError, match="pass the explainer"):
+        one.vertices()
+    assert len(one.vertices(explainer=cases.loan_explainer())) == 16
+
+
+def test_regions_are_those_of_the_definition():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"])
+    rows = plots.plane({"a": (-3.0, 3.0), "b": (-3.0, 3.0)}, n=7)
+    from sev import Explainer
+
+    explainer = Explainer(lambda rows: np.asarray(rows).sum(axis=1), X, reference=[0.0, -0.5], threshold=1.0)
+    codes, scores, reference, threshold = _regions._prepare(explainer.explain(rows))
+    assert codes.loc[3.0, 3.0] == 2  # either alone leaves the other above the line
+    assert codes.loc[0.0, 2.0] == 1  # the first one alone crosses
+    assert codes.loc[-3.0, 0.0] == 0
+    assert threshold == 1.0
+    assert reference.tolist() == [0.0, -0.5]
+    assert scores[0, 0] == -6.0
+
+
+def test_regions_need_a_grid():
+    scattered = cases.made([(Status.OPTIMAL, [(0,)])] * 3, ("a", "b"))
+    with pytest.raises(InputError, match="regular grid"):
+        plots.regions(scattered)
+    with pytest.raises(InputError, match="two columns"):
+        plots.regions(cases.every_status())
+    with pytest.raises(InputError, match="two features"):
+        plots.plane({"a": (0, 1)})
+
+
+METHODS = pd.DataFrame(
+    {
+        "method": ["SEV"] * 3 + ["LIME-C"] * 3,
+        "query": [0, 1, 2] * 2,
+        "flips": [1, 2, 1, 4, np.nan, 12],
+        "seconds": [0.1, 0.1, 0.4, 1.0, 1.0, 4.0],
+    }
+)
+
+
+def test_methods_means_are_over_answered_queries():
+    table = _methods._prepare(METHODS)
+    assert table["flips"].tolist() == [pytest.approx(4 / 3), 8.0]
+    assert table["seconds"].tolist() == [pytest.approx(0.2), 2.0]
+    assert table["unanswered"].tolist() == [0, pytest.approx(1 / 3)]
+
+
+def test_flips_show_queries_without_an_answer():
+    table = _flips._prepare(METHODS, 3).set_index(["series", "size"])["count"]
+    assert table["SEV"].to_dict() == {"1": 2, "2": 1, "3 or more": 0, "none found": 0}
+    assert table["LIME-C"].to_dict() == {"1": 0, "2": 0, "3 or more": 2, "none found": 1}
+
+
+def test_tables_without_their_columns_are_refused():
+    with pytest.raises(InputError, match="flips"):
+        plots.methods(METHODS.drop(columns="flips"))
+    with pytest.raises(InputError, match="mean_size"):
+        plots.tradeoff(pd.DataFrame({"accuracy": [1.0]}))
+
+
+def test_tradeoff_names_models_without_a_point():
+    table = pd.DataFrame({"accuracy": [0.7, 0.8], "mean_size": [1.5, np.nan]}, index=["a", "b"])
+    points, without = _tradeoff._prepare(table, "accuracy", "mean_size")
+    assert points.index.tolist() == ["a"]
+    assert without == ["b"]
+
+
+def test_results_delegate(two):
+    many = cases.every_status()
+    assert many.plot_sizes().get_title(loc="left").startswith("How many")
+    assert many.plot_features().get_title(loc="left") == "Features that explain"
+    assert many.plot_together().get_title(loc="left") == "Features that explain together"
+    assert two.plot().get_title(loc="left") == "Predicted 'refuse': 2 features undo it"
+    assert two.plot("hypercube").get_title(loc="left") == "SEV− = 2"
+    assert "threshold" in two.plot("path").get_title(loc="left")
+    with pytest.raises(InputError, match="is not a picture"):
+        two.plot("pie")

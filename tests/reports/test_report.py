@@ -1,0 +1,183 @@
+import gzip
+import json
+import re
+from base64 import b64decode
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+import show_cases as cases
+
+import sev
+from sev.exceptions import InputError
+from sev.explanations import Status
+from sev.explanations._words import Speaker
+from sev.reports import _data, report
+from sev.reports._overview import overview
+from sev.reports._pages import page_of, telling_rows
+
+
+def _overview(many, about=None):
+    speaker = Speaker(many._features)
+    return overview(many, many.to_text(), speaker, about)
+
+
+class _Elements(HTMLParser):
+    """Names of all elements and addresses of all that a page would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.names, self.loads, self.handlers = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.names.append(tag)
+        for name, value in attributes:
+            if name in ("src", "href") and not (tag == "a" and value.startswith("#")):
+                self.loads.append(value)
+            if name.startswith("on"):
+                self.handlers.append(name)
+
+
+def _embedded(text):
+    form, data = re.search(r'data-form="(\w+)">([^<]*)</script>', text).groups()
+    return json.loads(data if form == "json" else gzip.decompress(b64decode(data)))
+
+
+def test_the_page_holds_every_decision(tmp_path):
+    many = cases.every_status()
+    text = report(many, tmp_path / "r.html").read_text("utf-8")
+    data = _embedded(text)
+    assert data["text"] == many.to_text()
+    assert [data["statuses"][code] for code in data["status"]] == many.statuses.tolist()
+    assert data["size"] == [1, 2, 3, None, None, None, None]
+    assert data["sets"][1] == [0, 1]
+
+
+def test_hostile_names_values_and_titles_stay_text(tmp_path):
+    hostile = "</script><img src=x onerror=alert(1)>"
+    many = cases.made([(Status.OPTIMAL, [(0, 1, 6)])], cases.HOSTILE, target=hostile)
+    many._queries.index = [hostile]
+    text = report(many, tmp_path / "r.html", title=hostile, wording={cases.HOSTILE[1]: hostile}).read_text("utf-8")
+    elements = _Elements(text)
+    assert "img" not in elements.names
+    assert elements.names.count("script") == 2
+    assert elements.handlers == []
+    assert _embedded(text)["features"] == [cases.HOSTILE[0], hostile, *cases.HOSTILE[2:]]
+
+
+def test_the_page_loads_nothing(tmp_path):
+    text = report(cases.every_status(), tmp_path / "r.html").read_text("utf-8")
+    assert _Elements(text).loads == ["data:,"]
+    assert "http://" not in text
+    assert "https://" not in text
+    assert "default-src 'none'" in text
+
+
+def test_the_same_decisions_give_the_same_bytes(tmp_path):
+    many = cases.loan_explainer().explain(cases.loans()[0][:50])
+    assert report(many, tmp_path / "a").read_bytes() == report(many, tmp_path / "b").read_bytes()
+
+
+def test_large_tables_are_packed_and_come_back(monkeypatch, tmp_path):
+    monkeypatch.setattr(_data, "PLAIN_BELOW", 10)
+    many = cases.every_status()
+    text = report(many, tmp_path / "r.html").read_text("utf-8")
+    assert 'data-form="gzip"' in text
+    assert _embedded(text)["text"] == many.to_text()
+
+
+def test_overview_counts_what_has_no_reason():
+    many = cases.every_status(restricted=("debt",))
+    shown = _overview(many)
+    assert dict(shown["cards"])["unexplainable"] == "1"
+    assert dict(shown["cards"])["of the class being explained"] == "6"
+    assert {bar["label"]: bar["number"] for bar in shown["sizes"]} == {
+        "1": "1 (16.7%)",
+        "2": "1 (16.7%)",
+        "3": "1 (16.7%)",
+        "unexplainable": "1 (16.7%)",
+        "undecided": "1 (16.7%)",
+        "error": "1 (16.7%)",
+    }
+    assert [line["status"] for line in shown["without"]] == ["unexplainable", "undecided", "error"]
+    assert [bar["number"] for bar in shown["shares"]][-1] == "restricted"
+
+
+def test_overview_of_nothing_explained(tmp_path):
+    many = cases.made([(Status.NOT_TARGET, [])])
+    assert dict(_overview(many)["cards"])["with a reason"] == "0"
+    assert "Every decision" in report(many, tmp_path / "r.html").read_text("utf-8")
+
+
+def test_overview_names_model_and_hashes():
+    explainer = cases.loan_explainer()
+    many = explainer.explain(cases.loans()[0][:5])
+    facts = {label: value for label, value, _ in _overview(many, many._source.about())["facts"]}
+    assert facts["Model"] == "Pipeline ending in LogisticRegression"
+    assert facts["Background"] == "400 rows"
+    assert len(facts["Hash of background"]) == 64
+
+
+def test_explanations_from_a_file_can_be_reported(tmp_path):
+    many = cases.loan_explainer().explain(cases.loans()[0][:40])
+    stored = sev.Explanations.from_json(many.to_json())
+    assert "were read from a file" in report(stored, tmp_path / "a.html").read_text("utf-8")
+    text = report(stored, tmp_path / "b.html", explainer=cases.loan_explainer()).read_text("utf-8")
+    assert "Pipeline ending in LogisticRegression" in text
+    assert _embedded(text)["text"] == many.to_text()
+
+
+def test_no_rows_and_labels_of_several_levels_are_fine(tmp_path):
+    nothing = cases.made([])
+    assert _embedded(report(nothing, tmp_path / "r.html").read_text("utf-8"))["id"] == []
+    many = cases.every_status()
+    many._queries.index = pd.MultiIndex.from_product([["north"], range(7)])
+    data = _embedded(report(many, tmp_path / "r.html").read_text("utf-8"))
+    assert data["id"][0] == "north, 0"
+
+
+def test_chosen_decisions_have_pages(tmp_path):
+    many = cases.every_status()
+    text = report(many, tmp_path / "r.html", decisions=[1, -1]).read_text("utf-8")
+    assert re.findall(r'id="decision-(\d+)"', text) == ["1", "6"]
+    with pytest.raises(InputError, match="names row 7"):
+        report(many, tmp_path / "r.html", decisions=[7])
+
+
+def test_pages_show_what_changes():
+    many = cases.every_status()
+    page = page_of(many[1], 1, 1, Speaker(many._features))
+    assert page["sets"] == ["With the change (1)", "With the change (2)"]
+    assert [(line["label"], line["cells"]) for line in page["lines"]] == [
+        ("age", ["-1.50", ""]),
+        ("income", ["-2.50", "-2.50"]),
+        ("debt", ["", "-3.50"]),
+    ]
+    assert page["scores"]["threshold"] == 50.0
+    assert [mark["at"] for mark in page["scores"]["marks"]] == [75.0, 25.0]
+
+
+def test_rows_that_differ_are_chosen():
+    many = cases.made([(Status.OPTIMAL, [(0,)])] * 20 + [(Status.UNEXPLAINABLE, []), (Status.OPTIMAL, [(0, 1)])])
+    assert telling_rows(many, 4) == [0, 1, 20, 21]
+    assert telling_rows(cases.made([(Status.NOT_TARGET, [])]), 4) == []
+
+
+def test_wording_and_language_reach_the_page(tmp_path):
+    path = report(
+        cases.every_status(),
+        tmp_path / "r.html",
+        wording={"age": {"label": "the age", "unit": "years"}},
+        language={"predicted": "Refused"},
+    )
+    assert _embedded(path.read_text("utf-8"))["text"][0].startswith("Refused because the age is 0 years.")
+
+
+def test_a_missing_folder_is_named_and_a_failure_leaves_no_file(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="is not there"):
+        report(cases.every_status(), tmp_path / "no" / "r.html")
+    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        report(cases.every_status(), tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,125 @@
+"""The report as a person meets it: opened from disk, searched, sorted, paged, printed."""
+
+import base64
+
+import pytest
+import show_cases as cases
+from browser import chromium, open_page, requests, wait_for
+
+from sev.explanations import Status
+from sev.reports import _data, report
+
+STATUS = "return document.getElementById('table-status').textContent"
+ROWS = "return [...document.querySelectorAll('#decisions-body tr')].map(line => Number(line.dataset.row))"
+CELLS = "return [...document.querySelectorAll('#decisions-body tr')].map(line => line.cells[arguments[0]].textContent)"
+
+
+@pytest.fixture(scope="module")
+def driver():
+    with chromium() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def many():
+    return cases.loan_explainer().explain(cases.loans()[0][:300], restricted=["amount", "months"])
+
+
+@pytest.fixture
+def page(driver, many, tmp_path):
+    open_page(driver, report(many, tmp_path / "report.html"))
+    return driver
+
+
+def _search(driver, words):
+    box = driver.find_element("id", "search")
+    box.clear()
+    box.send_keys(words)
+
+
+def test_it_opens_without_an_error_or_a_request(page, tmp_path):
+    assert page.get_log("browser") == []
+    assert [url for url in requests(page) if not url.startswith(("file:", "data:"))] == []
+    assert page.execute_script(STATUS) == "Rows 1 to 50 of 300"
+
+
+def test_it_can_be_searched(page, many):
+    _search(page, "optimal income")
+    expected = [row for row, one in enumerate(many) if one.status == "optimal" and "income" in one.to_text()]
+    wait_for(page, STATUS, f"Rows 1 to {min(50, len(expected))} of {len(expected)} found among 300")
+    assert page.execute_script(ROWS) == expected[:50]
+    _search(page, "nothing like this")
+    wait_for(page, STATUS, "No decision matches.")
+
+
+def test_it_can_be_narrowed_to_a_status(page, many):
+    page.execute_script(
+        "const only = document.getElementById('only'); only.value = 'unexplainable';"
+        "only.dispatchEvent(new Event('change'))"
+    )
+    expected = [row for row, status in enumerate(many.statuses) if status == "unexplainable"]
+    assert expected
+    assert page.execute_script(ROWS) == expected[:50]
+
+
+@pytest.mark.parametrize(("column", "values"), [("score", "scores"), ("size", "sizes")])
+def test_it_can_be_sorted_both_ways_with_missing_values_last(page, many, column, values):
+    head = page.find_element("css selector", f"#decisions-table th.{column} button")
+    numbers = [float(f"{value:.4g}") for value in getattr(many, values).tolist()]
+    known = [row for row, value in enumerate(numbers) if value == value]
+    head.click()
+    assert page.execute_script(ROWS) == sorted(known, key=lambda row: (numbers[row], row))[:50]
+    head.click()
+    assert page.execute_script(ROWS) == sorted(known, key=lambda row: (-numbers[row], row))[:50]
+    assert page.find_element("css selector", f"#decisions-table th.{column}").get_attribute("aria-sort") == "descending"
+
+
+def test_it_can_be_paged(page):
+    page.find_element("id", "next").click()
+    assert page.execute_script(STATUS) == "Rows 51 to 100 of 300"
+    assert not page.find_element("id", "previous").get_property("disabled")
+    page.find_element("id", "previous").click()
+    assert page.execute_script(ROWS)[0] == 0
+
+
+def test_chosen_decisions_are_linked(page):
+    row, label = page.execute_script(
+        "const link = document.querySelector('#decisions-body a'); link.click();"
+        "return [link.closest('tr').dataset.row, link.textContent]"
+    )
+    assert page.current_url.endswith(f"#decision-{row}")
+    assert page.find_element("css selector", f"#decision-{row} h3").text == f"Decision {label}"
+
+
+def test_hostile_texts_stay_texts(driver, tmp_path):
+    hostile = "</script><img src=x onerror='document.title=1'>"
+    many = cases.made([(Status.OPTIMAL, [(0, 1, 6)])] * 3, cases.HOSTILE, target=hostile)
+    many._queries.index = [hostile] * 3
+    open_page(driver, report(many, tmp_path / "report.html", title="Safe"))
+    assert driver.execute_script(CELLS, 0) == [hostile] * 3
+    assert driver.title == "Safe"
+    assert driver.find_elements("tag name", "img") == []
+    assert driver.get_log("browser") == []
+
+
+def test_a_packed_table_is_unpacked(driver, many, tmp_path, monkeypatch):
+    monkeypatch.setattr(_data, "PLAIN_BELOW", 10)
+    open_page(driver, report(many, tmp_path / "report.html"))
+    assert driver.execute_script(STATUS) == "Rows 1 to 50 of 300"
+    assert driver.get_log("browser") == []
+
+
+def test_it_prints_each_chosen_decision_on_its_own_page(page):
+    pdf = base64.b64decode(page.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    chosen = len(page.find_elements("css selector", "article.decision"))
+    assert chosen > 3
+    assert pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") > chosen
+
+
+def test_nothing_is_wider_than_a_small_screen(page):
+    page.set_window_size(700, 900)
+    wide = "return document.documentElement.scrollWidth <= window.innerWidth + 1"
+    try:
+        wait_for(page, wide, True, seconds=3)
+    finally:
+        page.set_window_size(1280, 900)
