@@ -192,10 +192,8 @@ def _times(flat: pd.DataFrame) -> str:
     for (name, objective), part in found.groupby(["data", "objective"], sort=True):
         ratio = (part["seconds"] / part["base_seconds"]).median()
         theirs = paper[str(name)][objective == "minus"]
-        lines.append(
-            f"| {name} | {SIGN[str(objective)]} | {part['base_seconds'].median():.2f} | {part['seconds'].median():.2f} | "
-            f"{ratio:.2f} | {theirs} |"
-        )
+        seconds = f"{part['base_seconds'].median():.2f} | {part['seconds'].median():.2f}"
+        lines.append(f"| {name} | {SIGN[str(objective)]} | {seconds} | {ratio:.2f} | {theirs} |")
     return (
         "## Training time, MLP 128-128\n\nProcessor seconds on one core, encoding included: plain is the base model "
         "alone, ours is the base model and the tuning; medians over seeds.\n\n" + "\n".join(lines)
@@ -205,5 +203,5 @@ def _times(flat: pd.DataFrame) -> str:
 _HEAD = """# What training for short explanations gives
 
 Written by `benchmarks/training.py`. One setting for all data sets and families: the defaults of the estimators. Splits
-are 80/20 and stratified; figures are means over seeds, on the test part, against the family's own base model on the same
-split. Explanations are exact. The reference is the mean or mode of the negatives of the training part."""
+are 80/20 and stratified; figures are means over seeds, on the test part, against the family's own base model on the
+same split. Explanations are exact. The reference is the mean or mode of the negatives of the training part."""

@@ -3,8 +3,8 @@
     SEV_DATA_HOME=folder python benchmarks/training.py            # three seeds, ten for German Credit; hours
     SEV_DATA_HOME=folder python benchmarks/training.py --quick    # one seed, linear models, the small data sets
 
-Every finished run is a line in ``benchmarks/results/training.jsonl``; a second call goes on where the first was stopped.
-The page is written from whatever lines there are.
+Every finished run is a line in ``benchmarks/results/training.jsonl``; a second call goes on where the first was
+stopped. The page is written from whatever lines there are.
 """
 
 from __future__ import annotations

@@ -12,4 +12,5 @@ collect_ignore = [] if find_spec("torch") else [*_NEEDS_TORCH, *_TRAINS]
 
 
 def pytest_report_header() -> str | None:
+    """Say what is left out."""
     return "torch is not installed: the examples of sev.training are skipped" if collect_ignore else None

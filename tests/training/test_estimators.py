@@ -281,7 +281,7 @@ def test_one_class_only():
 
 
 def test_a_base_that_predicts_nobody_positive():
-    rows, labels = numbers()
+    rows, _ = numbers()
     rare = (rows[:, 0] > 2.0).astype(int)
     base = LogisticRegression(C=1e-6)
     with pytest.raises(TrainingError, match="predicts no row"):

@@ -45,7 +45,8 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
     decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, n_steps) if schedule.decay else None
     watch = _Watch(settings.tol, settings.n_iter_no_change)
     history: list[dict[str, float]] = []
-    with _one_thread(), tqdm(total=schedule.epochs, disable=not settings.progress, desc="training", unit="epoch") as bar:
+    bar = tqdm(total=schedule.epochs, disable=not settings.progress, desc="training", unit="epoch")
+    with _one_thread(), bar:
         for epoch in range(schedule.epochs):
             with_sev = epoch >= schedule.warmup
             seen: list[tuple[int, list[float]]] = []

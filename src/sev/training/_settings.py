@@ -59,7 +59,7 @@ SCHEDULES: dict[str, dict[Family, Schedule]] = {
     "recipe": {
         "linear": Schedule(epochs=400, learning_rate=0.1),
         "network": Schedule(epochs=10, learning_rate=2e-3, batch_size=256),
-        "trees": Schedule(epochs=200, learning_rate=0.01),
+        "trees": Schedule(epochs=200, learning_rate=0.1),
     },
     "paper": {"linear": _PAPER, "network": _PAPER, "trees": replace(_PAPER, from_base=True)},
 }
