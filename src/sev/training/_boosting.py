@@ -35,5 +35,5 @@ class SEVGradientBoostingClassifier(SEVClassifier):
 
     _family: ClassVar[Family] = "trees"
 
-    def _default_base(self, seed: int) -> Any:
+    def _default_base(self, seed: int, n_rows: int) -> Any:
         return GradientBoostingClassifier(n_estimators=200, max_depth=3, random_state=seed)

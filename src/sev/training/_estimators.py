@@ -93,7 +93,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             reference=np.empty(0),
             allowed=~space.select(self.restricted),
         )
-        self.base_estimator_ = self._base(seed).fit(task.rows, labels)
+        self.base_estimator_ = self._base(seed, len(frame)).fit(task.rows, labels)
         row = reference_row(self.reference, frame, labels == 0, space, self._decides)
         self._train(task, row, seed)
         return self
@@ -115,7 +115,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self._encode, self.final_estimator_
 
     @abstractmethod
-    def _default_base(self, seed: int) -> Any:
+    def _default_base(self, seed: int, n_rows: int) -> Any:
         """The base estimator where none is given."""
 
     def _expose(self) -> None:
@@ -139,9 +139,9 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self._refuse_degenerate(task)
         self._expose()
 
-    def _base(self, seed: int) -> Any:
+    def _base(self, seed: int, n_rows: int) -> Any:
         if self.base_estimator is None:
-            return self._default_base(seed)
+            return self._default_base(seed, n_rows)
         if family_of(self.base_estimator) != self._family:
             raise ModelError(f"base_estimator={self.base_estimator!r} is not of the family of {type(self).__name__}.")
         base = clone(self.base_estimator)
@@ -207,7 +207,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             return True
         from sklearn.utils import get_tags
 
-        base = self.base_estimator if self.base_estimator is not None else self._default_base(0)
+        base = self.base_estimator if self.base_estimator is not None else self._default_base(0, 0)
         return bool(get_tags(base).input_tags.allow_nan)
 
     def __sklearn_tags__(self) -> Any:

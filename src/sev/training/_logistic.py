@@ -29,7 +29,8 @@ class SEVLogisticRegression(SEVClassifier):
     reference_penalty : float, default=10.0
         Weight of the term that keeps the reference negative.
     rate_penalty : float, default=None
-        Weight of the term that keeps the share of positive predictions; None is 10, or 0 with ``schedule="paper"``.
+        Weight of the term that keeps the share of positive predictions; None is 10, 1 with ``restricted`` features (a
+        decision that rests on those alone has to go), 0 with ``schedule="paper"``.
     margin : float, default=None
         How far past the threshold of one half the best neighbour should be; None is 0.05, or 0 with "paper".
     schedule : {"recipe", "paper"}, default="recipe"
@@ -90,7 +91,7 @@ class SEVLogisticRegression(SEVClassifier):
 
     _family: ClassVar[Family] = "linear"
 
-    def _default_base(self, seed: int) -> Any:
+    def _default_base(self, seed: int, n_rows: int) -> Any:
         return LogisticRegression(max_iter=1000, random_state=seed)
 
     def _expose(self) -> None:

@@ -31,5 +31,6 @@ class SEVMLPClassifier(SEVClassifier):
 
     _family: ClassVar[Family] = "network"
 
-    def _default_base(self, seed: int) -> Any:
-        return MLPClassifier((128, 128), early_stopping=True, random_state=seed)
+    def _default_base(self, seed: int, n_rows: int) -> Any:
+        # early stopping sets a tenth of the rows aside, which a handful does not allow
+        return MLPClassifier((128, 128), early_stopping=n_rows >= 100, random_state=seed)

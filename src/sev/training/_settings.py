@@ -67,6 +67,9 @@ SCHEDULES: dict[str, dict[Family, Schedule]] = {
 #: Weight of the SEV term where none is given.
 SEV_PENALTY: dict[Objective, float] = {"volume": 0.03, "plus": 1.0, "minus": 1.0, "both": 1.0}
 
+#: Weight of the rate guard with restricted features, where none is given.
+RESTRICTED_RATE_PENALTY = 1.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -163,7 +166,7 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
         schedule=schedule,
         sev_penalty=_or(given.get("sev_penalty"), SEV_PENALTY[given["objective"]]),
         reference_penalty=_or(given.get("reference_penalty"), 10.0),
-        rate_penalty=_or(given.get("rate_penalty"), schedule.rate_penalty),
+        rate_penalty=_or(given.get("rate_penalty"), _rate_penalty(schedule, given)),
         margin=_or(given.get("margin"), schedule.margin),
         early_stopping=bool(given.get("early_stopping", False)),
         n_iter_no_change=int(given.get("n_iter_no_change", 10)),
@@ -171,6 +174,12 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
         seed=seed,
         progress=bool(given.get("verbose", False)),
     )
+
+
+def _rate_penalty(schedule: Schedule, given: dict[str, Any]) -> float:
+    """The schedule's, weaker with restricted features: a decision that rests on those alone has to go."""
+    restricted = bool(tuple(given.get("restricted") or ()))
+    return min(schedule.rate_penalty, RESTRICTED_RATE_PENALTY) if restricted else schedule.rate_penalty
 
 
 def _or(value: Any, default: float) -> float:
