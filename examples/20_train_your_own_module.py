@@ -1,8 +1,8 @@
 """How do I train my own torch module so that its decisions need one reason?
 
-The losses of ``sev.losses`` need three things: a function from rows to logits, a reference row, and the feature that each
-column belongs to. Here a small module with a learned embedding of one column is trained twice with a Lightning-style
-``training_step``, without and with the SEV term, and explained.
+The losses of ``sev.losses`` need three things: a function from rows to logits, a reference row, and the feature that
+each column belongs to. Here a small residual network is trained with a Lightning-style ``training_step``, first plainly
+and then with the SEV terms, and explained before and after.
 """
 
 import numpy as np
@@ -26,6 +26,7 @@ class CreditNet(nn.Module):
         self.last = nn.Linear(32, 1)
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """Rows to logits."""
         hidden = torch.relu(self.first(rows))
         return self.last(hidden + torch.relu(self.second(hidden)))[:, 0]
 
@@ -38,10 +39,12 @@ class ShortReasons:
         self.loss = loss
 
     def training_step(self, batch: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        """Loss of a batch."""
         rows, targets = batch
         return self.loss(self.network, rows, targets).total
 
     def fit(self, rows: torch.Tensor, targets: torch.Tensor, epochs: int, rate: float) -> None:
+        """What a Trainer would do."""
         optimiser = torch.optim.Adam(self.network.parameters(), lr=rate, weight_decay=1e-3)
         for _ in range(epochs):
             for part in torch.randperm(len(rows)).split(128):

@@ -91,7 +91,7 @@ def test_nothing_within_the_floor_returns_the_model_and_says_so():
     rows, labels = numbers(500, 6)
     model = LogisticRegression().fit(rows, labels)
     with pytest.warns(TrainingWarning, match="returned as it was"):
-        same, record = sev.optimize(model, rows, labels, penalties=[30.0], max_accuracy_loss=0.0)
+        same, record = sev.optimize(model, rows, labels, penalties=[30.0], max_accuracy_loss=0.0, max_rate_change=1.0)
     assert same is model
     assert record.chosen is None
     assert not record.path.loc[30.0, "acceptable"]
@@ -118,7 +118,8 @@ def test_restricted_groups_and_frames():
     frame = pd.DataFrame(rows, columns=["age", "debt", "income", "assets"])
     model = LogisticRegression().fit(frame, labels)
     options = {"restricted": ["age"], "groups": {"wealth": ["income", "assets"]}}
-    _, record = sev.optimize(model, frame, labels, penalties=[1.0], max_accuracy_loss=0.3, **options)
+    limits = {"max_accuracy_loss": 0.3, "max_rate_change": 0.5}
+    _, record = sev.optimize(model, frame, labels, penalties=[1.0], **limits, **options)
     assert record.path.loc[1.0, "unexplainable"] <= record.path.loc[0.0, "unexplainable"]
     assert record.path.loc[1.0, "sev"] < record.path.loc[0.0, "sev"]
 

@@ -104,7 +104,7 @@ def optimize(
     tuner = Tuner(reference=reference, groups=groups, restricted=checked_names(restricted))
     limits = _Limits(max_accuracy_loss, max_rate_change)
     weights = _checked_penalties(penalties, objective)
-    settings = [_settings(family, objective, weight, tuner.restricted, random_state) for weight in weights]
+    settings = [_settings(family, objective, weight, random_state) for weight in weights]
     labels = _labels(model, y, len(X))
     splits, validation = _splits(labels, random_state)
     tuner.check(model, X, labels)
@@ -283,9 +283,9 @@ def _checked_penalties(penalties: Iterable[float] | None, objective: str) -> tup
     return given
 
 
-def _settings(family: Family, objective: str, weight: float, restricted: tuple[str, ...], seed: int) -> Settings:
-    given = {"objective": objective, "schedule": "recipe", "sev_penalty": weight, "restricted": restricted}
-    return settings_for(family, given, seed)
+def _settings(family: Family, objective: str, weight: float, seed: int) -> Settings:
+    # the guard at full strength, restricted features or not: the share of positives is a limit here
+    return settings_for(family, {"objective": objective, "schedule": "recipe", "sev_penalty": weight}, seed)
 
 
 def _labels(model: Any, y: Any, n_rows: int) -> Any:
