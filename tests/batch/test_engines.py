@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # engines warn about themselv
 N_ROWS = int(os.environ.get("SEV_ENGINE_ROWS", "4000"))
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def background():

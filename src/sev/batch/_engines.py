@@ -6,6 +6,7 @@ Each engine maps one function over parts, in any order, and does the sharing out
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -143,6 +144,8 @@ def _spark(work: Callable[[Part], Part], parts: Iterable[Part], address: str | N
     require("pyspark", extra="engines", feature="The engine spark")
     from pyspark.sql import SparkSession
 
+    if address is None:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the first python3 that it finds
     waiting = _listed(parts, "spark")
     session = SparkSession.builder.master(address or f"local[{max(n_jobs, 1)}]").appName("sev").getOrCreate()
     numbers = session.sparkContext.parallelize(range(len(waiting)), max(len(waiting), 1))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+from joblib import parallel_config
 
 from sev.batch._formats import TableFormat
 from sev.batch._inputs import Part
@@ -55,7 +56,9 @@ class Work:
         schema = pa.ipc.read_schema(pa.py_buffer(self.schema))
         path = Path(self.folder) / part.name
         try:
-            n_rows = write_tables(path, _PARQUET, schema, self._results(explain, part, schema))
+            # scikit-learn's own Parallel inside a part would otherwise go out to the cluster again, for each call
+            with parallel_config(backend="sequential"):
+                n_rows = write_tables(path, _PARQUET, schema, self._results(explain, part, schema))
         except OSError as error:
             if error.errno not in _FULL_DISK:
                 raise

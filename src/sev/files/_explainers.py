@@ -135,7 +135,7 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
     space = space_from_plain(plain["features"], form)
     rows = form.to_frame(frame_from_plain(sample), what="the proof sample")
     targets = tuple(_target(one, form) for one in plain["targets"])
-    known = plain["n_background"], plain["background_hash"]
+    known = plain.get("n_background"), plain.get("background_hash")
     if not isinstance(known[0], int | None) or not isinstance(known[1], str | None):
         raise ArchiveError("The file says strange things about its background.")
     if not targets or not len(rows):
@@ -148,8 +148,8 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
         "targets": targets,
         "backend": str(plain["backend"]),
         "backend_reason": str(plain["backend_reason"]),
-        "n_background": plain["n_background"],
-        "background_hash": plain["background_hash"],
+        "n_background": plain.get("n_background"),
+        "background_hash": plain.get("background_hash"),
     }
 
 

@@ -12,13 +12,18 @@ TRUSTED: tuple[str, ...] = (
     "collections.OrderedDict",
     "collections.defaultdict",
     "numpy.dtype",
+    "numpy.bool",
+    "numpy.floating",
+    "numpy.integer",
     "numpy.mean",
+    "numpy.number",
     # scikit-learn's inner parts
     "sklearn._loss.loss.HalfMultinomialLoss",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.calibration._TemperatureScaling",
     "sklearn.compose._column_transformer._RemainderColsList",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.feature_selection._mutual_info.mutual_info_classif",
     "sklearn.feature_selection._univariate_selection.chi2",
@@ -63,7 +68,8 @@ TRUSTED: tuple[str, ...] = (
     # explainable boosting machines
     "interpret.glassbox._ebm._ebm.ExplainableBoostingClassifier",
     # estimators of this package
-    "sev.training._gradient_boosting.SEVGradientBoostingClassifier",
+    "sev.training._boosting.SEVGradientBoostingClassifier",
+    "sev.training._encoder.TableEncoder",
     "sev.training._logistic.SEVLogisticRegression",
     "sev.training._mlp.SEVMLPClassifier",
 )
