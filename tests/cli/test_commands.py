@@ -111,14 +111,7 @@ def test_explain_writes_files_and_counts(folder):
         (["explain", "one.sev", "new.csv", "--restricted", "agee"], "did you mean 'age'"),
         (["explain", "nothing.sev", "new.csv"], "does not exist"),
         (["fit", "--model", "model.skops", "--data", "train.csv", "--label", "nothing", "-o", "x.sev"], "no column"),
-<<<<<<< HEAD
-        (
-            ["fit", "--model", "model.skops", "--data", "new.csv", "--label", "age", "-o", "x.sev"],
-            "no classes of the model",
-        ),
-=======
         (["fit", "--model", "model.skops", "--data", "new.csv", "--label", "age", "-o", "x.sev"], "no classes of"),
->>>>>>> ship
         (
             [
                 "fit",
