@@ -66,6 +66,7 @@ class PartitionExplainer:
         self._trust_pickle = trust_pickle
         self._keep = None if keep is None else tuple(keep)
         self._sets = sets
+        self._slice = _FIRST_SLICE
         self.settings: dict[str, Any] = {
             "kind": kind,
             "restricted": None if restricted is None else tuple(restricted),
@@ -139,16 +140,17 @@ class PartitionExplainer:
         return pa.table([*kept, *results.columns], schema=self.schema(table.schema))
 
     def _explained(self, rows: pd.DataFrame) -> Iterator[Any]:
-        first, size = 0, _FIRST_SLICE
+        first = 0
         while first < len(rows):
-            started = time.perf_counter()
+            started, size = time.perf_counter(), self._slice
             yield self.explainer.explain(rows.iloc[first : first + size], **self.settings)
             first += size
             seconds = time.perf_counter() - started
+            # what one partition taught about the speed serves the next
             if seconds < _SECONDS_PER_SLICE / 2:
-                size = min(2 * size, _LARGEST_SLICE)
+                self._slice = min(2 * size, _LARGEST_SLICE)
             elif seconds > _SECONDS_PER_SLICE:
-                size = max(1, size // 2)
+                self._slice = max(1, size // 2)
 
 
 class _Bytes:
