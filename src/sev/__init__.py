@@ -17,6 +17,7 @@ from sev.explanations import Explanation, Explanations, Status
 
 if TYPE_CHECKING:
     from sev import plots, reports
+    from sev.backends.networks import torch_pipeline
     from sev.files import load
     from sev.reports import reasons, report
     from sev.training import (
@@ -49,6 +50,7 @@ __all__ = [
     "references",
     "report",
     "reports",
+    "torch_pipeline",
 ]
 
 #: Names that are imported when they are first asked for, so that ``import sev`` stays light.
@@ -64,6 +66,7 @@ _LATER = {
     "reasons": "sev.reports",
     "report": "sev.reports",
     "reports": "sev.reports",
+    "torch_pipeline": "sev.backends.networks",
 }
 
 
