@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from sev import plots, reports
     from sev.files import load
     from sev.reports import reasons, report
+    from sev.training import (
+        SEVGradientBoostingClassifier,
+        SEVLogisticRegression,
+        SEVMLPClassifier,
+        compare,
+        losses,
+        optimize,
+    )
 
 __version__ = "0.1.0"
 
@@ -26,10 +34,16 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Explanations",
+    "SEVGradientBoostingClassifier",
+    "SEVLogisticRegression",
+    "SEVMLPClassifier",
     "Status",
     "__version__",
+    "compare",
     "datasets",
     "load",
+    "losses",
+    "optimize",
     "plots",
     "reasons",
     "references",
@@ -40,6 +54,12 @@ __all__ = [
 #: Names that are imported when they are first asked for, so that ``import sev`` stays light.
 _LATER = {
     "load": "sev.files",
+    "SEVGradientBoostingClassifier": "sev.training",
+    "SEVLogisticRegression": "sev.training",
+    "SEVMLPClassifier": "sev.training",
+    "compare": "sev.training",
+    "losses": "sev.training.losses",
+    "optimize": "sev.training",
     "plots": "sev.plots",
     "reasons": "sev.reports",
     "report": "sev.reports",
@@ -51,7 +71,7 @@ def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'sev' has no attribute {name!r}")
     module = import_module(_LATER[name])
-    found = module if _LATER[name] == f"sev.{name}" else getattr(module, name)
+    found = module if _LATER[name].endswith(f".{name}") else getattr(module, name)
     globals()[name] = found
     return found
 

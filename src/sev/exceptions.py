@@ -57,6 +57,10 @@ class BatchError(SevError, RuntimeError):
     """A batch that cannot start, or that stopped before its end; what is done is kept."""
 
 
+class TrainingError(SevError, ValueError):
+    """A training run that cannot give a usable model."""
+
+
 class MissingDependencyError(SevError, ImportError):
     """An optional package that a feature needs is not installed."""
 
@@ -71,6 +75,10 @@ class FallbackWarning(SevWarning):
 
 class ReferenceWarning(SevWarning):
     """The automatic reference is not the one that was asked for first."""
+
+
+class TrainingWarning(SevWarning):
+    """A training run that did not give what was asked for."""
 
 
 class HiddenReasonWarning(SevWarning):

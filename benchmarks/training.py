@@ -1,0 +1,156 @@
+"""Does training shorten explanations, and at what cost? The recipe on the paper's data sets, one setting for all.
+
+    SEV_DATA_HOME=folder python benchmarks/training.py            # three seeds, ten for German Credit; hours
+    SEV_DATA_HOME=folder python benchmarks/training.py --quick    # one seed, linear models, the small data sets
+
+Every finished run is a line in ``benchmarks/results/training.jsonl``; a second call goes on where the first was
+stopped. The page is written from whatever lines there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# one core, so that times compare; set before the libraries that read it are loaded
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import pandas as pd  # noqa: E402
+from _training_page import page  # noqa: E402
+from sklearn.model_selection import train_test_split  # noqa: E402
+
+import sev  # noqa: E402
+from sev import datasets  # noqa: E402
+from sev.training._quality import Measure  # noqa: E402
+
+HERE = Path(__file__).parent
+
+LOADERS = {
+    "Adult": datasets.fetch_adult,
+    "COMPAS": datasets.fetch_compas,
+    "FICO": datasets.fetch_heloc,
+    "German": datasets.load_german_credit,
+    "Diabetes": datasets.fetch_diabetes130,
+}
+ESTIMATORS = {
+    "LR": sev.SEVLogisticRegression,
+    "MLP": sev.SEVMLPClassifier,
+    "GBDT": sev.SEVGradientBoostingClassifier,
+}
+RESTRICTED = {
+    "Adult": ["age", "marital-status", "relationship", "race", "sex", "native-country", "occupation"],
+    "COMPAS": ["sex=female", "age"],
+    "German": ["age", "personal_status_sex", "job"],
+}
+#: Rows of the test part to explain; only Diabetes has more that are predicted positive.
+MAX_ROWS = 2000
+
+
+class Run(NamedTuple):
+    """One fitted model."""
+
+    data: str
+    family: str
+    objective: str
+    seed: int
+
+
+def wanted(names: list[str], families: list[str], objectives: list[str], seeds: int | None) -> list[Run]:
+    runs = []
+    for seed in range(10):
+        for name in names:
+            for family in families:
+                for objective in objectives:
+                    if objective in ("volume", "both", "restricted") and family != "LR":
+                        continue
+                    if objective == "restricted" and name not in RESTRICTED:
+                        continue
+                    if seed < (seeds or (10 if name == "German" else 3)):
+                        runs.append(Run(name, family, objective, seed))
+    return runs
+
+
+def measure(run: Run) -> dict[str, Any]:
+    data = LOADERS[run.data]()
+    X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=run.seed)
+    restricted = RESTRICTED[run.data] if run.objective == "restricted" else []
+    objective = "minus" if run.objective == "restricted" else run.objective
+    model = ESTIMATORS[run.family](objective=objective, restricted=restricted, random_state=run.seed)
+    start = time.process_time()
+    model.fit(X, y)
+    total = time.process_time() - start
+    kinds = {"plus": ("plus",), "volume": ("plus",), "both": ("plus", "minus")}.get(objective, ("minus",))
+    quality = Measure(X_train=X, y_train=y, kinds=kinds, restricted=restricted, max_rows=MAX_ROWS)
+    return {
+        **run._asdict(),
+        "base": quality.of(base_of(model), X_test, y_test),
+        "ours": quality.of(model, X_test, y_test),
+        "seconds": total,
+        "base_seconds": plain_seconds(model, X, y) if run.family == "MLP" else None,
+    }
+
+
+def base_of(model: Any) -> Any:
+    """The model before tuning, on the same raw rows."""
+    from sev.training._tuning import with_final
+
+    return with_final(model, model.base_estimator_)
+
+
+def plain_seconds(model: Any, X: pd.DataFrame, y: Any) -> float:
+    """Processor seconds of plain training, encoding included, with the same settings."""
+    from sklearn.base import clone
+
+    start = time.process_time()
+    rows = clone(model.encoder_).fit(X).transform(X)
+    clone(model.base_estimator_).fit(rows, y)
+    return time.process_time() - start
+
+
+def warm_up() -> None:
+    """Load torch and compile kernels before anything is timed."""
+    data = datasets.load_german_credit()
+    for family in ESTIMATORS.values():
+        model = family(max_iter=1, random_state=0).fit(data.X, data.y)
+        sev.Explainer(model, data.X, data.y).explain(data.X.iloc[:20])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="*", default=list(LOADERS), choices=list(LOADERS))
+    parser.add_argument("--families", nargs="*", default=list(ESTIMATORS), choices=list(ESTIMATORS))
+    objectives = ["plus", "minus", "both", "volume", "restricted"]
+    parser.add_argument("--objectives", nargs="*", default=objectives, choices=objectives)
+    parser.add_argument("--seeds", type=int, default=None)
+    parser.add_argument("--quick", action="store_true", help="one seed of linear models on COMPAS, FICO and German")
+    parser.add_argument("--results", type=Path, default=HERE / "results" / "training.jsonl")
+    parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "training_results.md")
+    given = parser.parse_args()
+    if given.quick:
+        given.data, given.families, given.seeds = ["COMPAS", "FICO", "German"], ["LR"], 1
+        given.results = given.results.with_stem("training-quick")
+        given.page = given.results.with_suffix(".md")
+    given.results.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.loads(line) for line in given.results.read_text().splitlines()] if given.results.exists() else []
+    done = {Run(*(line[field] for field in Run._fields)) for line in lines}
+    todo = [run for run in wanted(given.data, given.families, given.objectives, given.seeds) if run not in done]
+    if todo:
+        warm_up()
+    for run in todo:
+        line = measure(run)
+        lines.append(line)
+        with given.results.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        print(*run, {key: round(value, 4) for key, value in line["ours"].items()}, flush=True)
+    if lines:
+        given.page.write_text(page(lines), encoding="utf-8")
+        print(f"written: {given.page}")
+
+
+if __name__ == "__main__":
+    main()

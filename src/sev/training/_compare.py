@@ -1,0 +1,81 @@
+"""Models side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from sev.exceptions import InputError
+from sev.training._quality import Measure
+from sev.typing import Kind, NativeTable
+
+
+def compare(
+    models: Mapping[str, Any],
+    X: NativeTable,
+    y: Any,
+    *,
+    X_train: NativeTable = None,
+    y_train: Any = None,
+    kinds: Sequence[Kind] = ("plus", "minus"),
+    reference: Any = "mean",
+    groups: Mapping[str, Sequence[Any]] | None = None,
+    restricted: Iterable[str] = (),
+    max_rows: int | None = None,
+) -> pd.DataFrame:
+    """Show what models cost and how many reasons their decisions need, one line a model.
+
+    Parameters
+    ----------
+    models : mapping of str to fitted classifier
+        Models that take the same rows.
+    X, y : table of shape (n_rows, n_columns) and labels
+        Rows that none of them was trained on.
+    X_train, y_train : table and labels, default=None
+        Background of the reference; None: ``X`` and ``y``.
+    kinds : sequence of {"plus", "minus"}
+        Which explanations to measure.
+    reference, groups, restricted
+        As for :class:`sev.Explainer`. With restricted features there are columns for SEV(R) too.
+    max_rows : int, default=None
+        Explain at most this many positive predictions.
+
+    Returns
+    -------
+    DataFrame
+        accuracy, auc, brier, positive_rate; then for each kind the mean size over the rows predicted positive
+        (``sev_minus``, ``sev_plus``, ``sev_restricted``; an unexplainable row counts as the number of features), the
+        share of rows with one reason and the share without any; and the reference's score. Where that score is
+        positive, SEV+ says nothing and is NaN.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import numpy as np, sev
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = (X.sum(axis=1) > 0).astype(int)
+    >>> weak, strong = LogisticRegression(C=1e-3).fit(X, y), LogisticRegression(C=10.0).fit(X, y)
+    >>> sev.compare({"weak": weak, "strong": strong}, X, y)[["accuracy", "sev_minus"]].shape
+    (2, 2)
+    """
+    if not models:
+        raise InputError("There is nothing to compare: pass a mapping of names to fitted models.")
+    if (X_train is None) != (y_train is None):
+        raise InputError("X_train and y_train belong together: pass both, or neither.")
+    strange = [kind for kind in kinds if kind not in ("plus", "minus")]
+    if strange:
+        raise InputError(f'kinds holds {strange}: use "plus" and "minus".')
+    measure = Measure(
+        X_train=X if X_train is None else X_train,
+        y_train=y if y_train is None else y_train,
+        kinds=kinds,
+        reference=reference,
+        groups=groups,
+        restricted=restricted,
+        max_rows=max_rows,
+    )
+    lines = {name: measure.of(model, X, y) for name, model in models.items()}
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("model")

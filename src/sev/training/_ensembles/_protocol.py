@@ -1,0 +1,29 @@
+"""The contract of an ensemble that can be re-weighted."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sev.typing import FloatArray
+
+
+class Ensemble(Protocol):
+    """A fitted binary ensemble whose margin is an offset plus the sum of its trees' outputs."""
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees that predictions use."""
+        ...
+
+    @property
+    def offset(self) -> float:
+        """What the margin starts from."""
+        ...
+
+    def outputs(self, rows: FloatArray) -> FloatArray:
+        """Output of each tree on each row, shape (n_rows, n_trees)."""
+        ...
+
+    def reweighted(self, weights: FloatArray, bias: float) -> Any:
+        """A model of the same library whose margin is offset + bias + outputs @ weights."""
+        ...

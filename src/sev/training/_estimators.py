@@ -1,0 +1,217 @@
+"""What the three estimators share: rows in, encoded rows, a base model, a tuned one."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from sev.exceptions import InputError, ModelError, TrainingError, TrainingWarning
+from sev.space import FeatureSpace, TableForm
+from sev.training._encoder import TableEncoder
+from sev.training._families import family_of, train
+from sev.training._reference import reference_row
+from sev.training._settings import Family, check_parameters, settings_for
+from sev.training._task import TrainingTask
+from sev.typing import FloatArray, NativeTable
+
+
+class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the estimators; see :class:`SEVLogisticRegression` for the parameters."""
+
+    _family: ClassVar[Family]
+
+    def __init__(
+        self,
+        objective: str = "minus",
+        *,
+        restricted: Iterable[str] = (),
+        sev_penalty: float | None = None,
+        reference_penalty: float = 10.0,
+        rate_penalty: float | None = None,
+        margin: float | None = None,
+        schedule: str = "recipe",
+        base_estimator: Any = None,
+        reference: Any = "mean",
+        groups: Mapping[str, Sequence[Any]] | None = None,
+        max_iter: int | None = None,
+        learning_rate: float | None = None,
+        batch_size: int | None = None,
+        early_stopping: bool = False,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.objective = objective
+        self.restricted = restricted
+        self.sev_penalty = sev_penalty
+        self.reference_penalty = reference_penalty
+        self.rate_penalty = rate_penalty
+        self.margin = margin
+        self.schedule = schedule
+        self.base_estimator = base_estimator
+        self.reference = reference
+        self.groups = groups
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.early_stopping = early_stopping
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: NativeTable, y: Any) -> SEVClassifier:
+        """Fit the base model, then tune it for short explanations.
+
+        Parameters
+        ----------
+        X : DataFrame, or numeric array of shape (n_rows, n_columns)
+            Raw rows; they are encoded inside.
+        y : array-like of shape (n_rows,)
+            Labels of two classes; the second in sorted order is the one whose decisions are explained.
+        """
+        check_parameters(self._family, self.get_params(deep=False))
+        frame = self._frame(X, fitting=True)
+        labels = self._labels(y, len(frame))
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.encoder_ = TableEncoder(scale=self._family != "trees").fit(frame)
+        space = FeatureSpace.of(frame, self.groups)
+        task = TrainingTask(
+            rows=self.encoder_.transform(frame),
+            labels=labels.astype(np.float64),
+            column_feature=space.column_feature[self.encoder_.column_source_],
+            reference=np.empty(0),
+            allowed=~space.select(self.restricted),
+        )
+        self.base_estimator_ = self._base(seed, len(frame)).fit(task.rows, labels)
+        row = reference_row(self.reference, frame, labels == 0, space, self._decides)
+        self._train(task, row, seed)
+        return self
+
+    def predict_proba(self, X: NativeTable) -> FloatArray:
+        """Probability of each class, shape (n_rows, 2)."""
+        check_is_fitted(self)
+        probabilities: FloatArray = self.final_estimator_.predict_proba(self._encode(X))
+        return probabilities
+
+    def predict(self, X: NativeTable) -> Any:
+        """Class of each row: the second from a probability of one half."""
+        positive = self.predict_proba(X)[:, 1] >= 0.5
+        return self.classes_[positive.astype(np.int64)]
+
+    def split_encoder(self) -> tuple[Callable[[NativeTable], FloatArray], Any]:
+        """The encoding of raw rows, and the final estimator on encoded ones; what exact explanations are read from."""
+        check_is_fitted(self)
+        return self._encode, self.final_estimator_
+
+    @abstractmethod
+    def _default_base(self, seed: int, n_rows: int) -> Any:
+        """The base estimator where none is given."""
+
+    def _expose(self) -> None:
+        """Set the fitted attributes of the family."""
+
+    # -- parts of fit --------------------------------------------------------------------------------------------------
+
+    def _train(self, task: TrainingTask, row: pd.DataFrame, seed: int) -> None:
+        encoded = self.encoder_.transform(row)[0]
+        if np.isnan(encoded).any():
+            raise InputError(
+                "The reference has missing values that the model does not take: pass reference= a full row."
+            )
+        task = TrainingTask(task.rows, task.labels, task.column_feature, encoded, task.allowed)
+        settings = settings_for(self._family, self.get_params(deep=False), seed)
+        trained = train(self.base_estimator_, task, settings)
+        self.final_estimator_ = trained.estimator
+        self.history_ = trained.history
+        self.n_iter_ = len(trained.history)
+        self.reference_ = row
+        self._refuse_degenerate(task)
+        self._expose()
+
+    def _base(self, seed: int, n_rows: int) -> Any:
+        if self.base_estimator is None:
+            return self._default_base(seed, n_rows)
+        if family_of(self.base_estimator) != self._family:
+            raise ModelError(f"base_estimator={self.base_estimator!r} is not of the family of {type(self).__name__}.")
+        base = clone(self.base_estimator)
+        if "random_state" in base.get_params() and base.random_state is None:
+            base.set_params(random_state=seed)
+        return base
+
+    def _refuse_degenerate(self, task: TrainingTask) -> None:
+        score = float(self.final_estimator_.predict_proba(task.reference[None])[0, 1])
+        if score >= 0.5:
+            warnings.warn(
+                f"After training the reference itself is still predicted {self.classes_[1]!r} (its score is "
+                f"{score:.3f}): SEV+ is zero, SEV- may not exist, and sev.Explainer will refuse it. Raise "
+                "reference_penalty or max_iter, or lower sev_penalty.",
+                TrainingWarning,
+                stacklevel=4,
+            )
+        if not (self.final_estimator_.predict_proba(task.rows)[:, 1] >= 0.5).any():
+            raise TrainingError(
+                f"After training no row of the training data is predicted {self.classes_[1]!r}: raise rate_penalty, or "
+                "lower sev_penalty."
+            )
+
+    def _labels(self, y: Any, n_rows: int) -> Any:
+        if y is None:
+            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        kind = type_of_target(labels, input_name="y")
+        self.classes_, numbers = np.unique(labels, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if len(self.classes_) < 2:
+            raise InputError(f"Only one class in y, {self.classes_[0]!r}: two classes are needed.")
+        if len(numbers) != n_rows:
+            raise InputError(f"X has {n_rows} rows and y has {len(numbers)}: they must be as many.")
+        return numbers.astype(np.int64)
+
+    def _decides(self, rows: pd.DataFrame) -> Any:
+        return self.base_estimator_.predict_proba(self.encoder_.transform(rows))[:, 1] >= 0.5
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def _encode(self, X: NativeTable) -> FloatArray:
+        encoded: FloatArray = self.encoder_.transform(self._frame(X, fitting=False))
+        return encoded
+
+    def _frame(self, X: NativeTable, *, fitting: bool) -> pd.DataFrame:
+        """Rows as a DataFrame; arrays get the column names x0, x1, ..."""
+        if hasattr(X, "columns") and hasattr(X, "shape"):
+            validate_data(self, X, reset=fitting, skip_check_array=True)
+            frame = X if isinstance(X, pd.DataFrame) else TableForm.of(X).to_frame(X)
+            if not len(frame):
+                raise InputError(f"Found array with 0 sample(s) (shape={frame.shape}): at least one row is needed.")
+            return frame
+        allow_nan = "allow-nan" if self._takes_nan() else True
+        array = validate_data(self, X, reset=fitting, dtype=np.float64, ensure_all_finite=allow_nan)
+        return pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])])
+
+    def _takes_nan(self) -> bool:
+        if self._family != "trees":
+            return True
+        from sklearn.utils import get_tags
+
+        base = self.base_estimator if self.base_estimator is not None else self._default_base(0, 0)
+        return bool(get_tags(base).input_tags.allow_nan)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = self._takes_nan()
+        return tags

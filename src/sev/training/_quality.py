@@ -1,0 +1,114 @@
+"""How good a model is and how many reasons its decisions need, in a dozen numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import brier_score_loss, roc_auc_score
+
+from sev.exceptions import FallbackWarning, InputError
+from sev.explainers import Explainer
+from sev.explanations import Explanations
+from sev.space import TableForm
+from sev.typing import Kind, NativeTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """What to measure explanations with.
+
+    Parameters
+    ----------
+    X_train, y_train : table and labels
+        Background of the reference.
+    kinds : sequence of {"plus", "minus"}
+        Which explanations to measure.
+    reference, groups, restricted
+        As for :class:`sev.Explainer`.
+    max_rows : int or None
+        Explain at most this many rows that are predicted positive, drawn with a fixed seed.
+    """
+
+    X_train: NativeTable
+    y_train: Any
+    kinds: Sequence[Kind] = ("plus", "minus")
+    reference: Any = "mean"
+    groups: Mapping[str, Sequence[Any]] | None = None
+    restricted: Iterable[str] = ()
+    max_rows: int | None = None
+
+    def explainer(self, model: Any) -> Explainer:
+        """An explainer of the model; a positive reference is reported, not refused."""
+        return Explainer(
+            model,
+            self.X_train,
+            self.y_train,
+            reference=self.reference,
+            groups=self.groups,
+            restricted=tuple(self.restricted),
+            allow_positive_reference=True,
+        )
+
+    def of(self, model: Any, X: NativeTable, y: Any) -> dict[str, float]:
+        """Accuracy and explanation size of a model on some rows."""
+        explainer = self.explainer(model)
+        target = explainer.classes_[1]
+        truth = np.asarray(y) == target
+        if len(truth) != len(X):
+            raise InputError(f"X has {len(X)} rows and y has {len(truth)}: they must be as many.")
+        scores = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+        positive = scores >= explainer.threshold
+        found = {
+            "accuracy": float((positive == truth).mean()),
+            "auc": float(roc_auc_score(truth, scores)) if 0 < truth.sum() < len(truth) else np.nan,
+            "brier": float(brier_score_loss(truth, scores)),
+            "positive_rate": float(positive.mean()),
+        }
+        chosen = _take(X, _sample(positive, self.max_rows))
+        for kind in self.kinds:
+            found |= _sizes(explainer, chosen, kind, "sev_" + kind, restricted=())
+        if explainer.restricted:
+            found |= _sizes(explainer, chosen, "minus", "sev_restricted", restricted=explainer.restricted)
+        found["reference_score"] = self.reference_score(model, explainer)
+        if found["reference_score"] >= explainer.threshold and "sev_plus" in found:
+            found["sev_plus"] = found["share_of_one_plus"] = np.nan  # by definition zero: nothing needs a reason
+        return found
+
+    def reference_score(self, model: Any, explainer: Explainer) -> float:
+        """The model's score of the explainer's reference."""
+        rows = TableForm.of(self.X_train).to_native(explainer.reference)
+        return float(np.asarray(model.predict_proba(rows))[0, 1])
+
+
+def _sizes(explainer: Explainer, rows: Any, kind: Kind, name: str, restricted: tuple[str, ...]) -> dict[str, float]:
+    short = name.removeprefix("sev_")
+    if rows is None:
+        return {name: np.nan, f"share_of_one_{short}": np.nan, f"unexplainable_{short}": np.nan}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FallbackWarning)  # said once, when the explainer was made
+        many: Explanations = explainer.explain(rows, kind=kind, restricted=restricted, max_sets=1)
+    asked = many.statuses != "not_target"
+    unexplainable = many.statuses == "unexplainable"
+    return {
+        name: many.mean_size("all_features"),
+        f"share_of_one_{short}": float((many.sizes == 1).sum() / max(1, asked.sum())),
+        f"unexplainable_{short}": float(unexplainable.sum() / max(1, asked.sum())),
+    }
+
+
+def _sample(positive: Any, max_rows: int | None) -> Any:
+    rows = np.flatnonzero(positive)
+    if max_rows is not None and len(rows) > max_rows:
+        rows = np.sort(np.random.default_rng(0).choice(rows, max_rows, replace=False))
+    return rows
+
+
+def _take(X: NativeTable, rows: Any) -> Any:
+    if not len(rows):
+        return None
+    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]

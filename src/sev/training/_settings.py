@@ -1,0 +1,186 @@
+"""What a training run is told: the objective, the weights of the terms, and a schedule for each family of models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias
+
+from sev.exceptions import InputError
+
+Objective: TypeAlias = Literal["volume", "plus", "minus", "both"]
+Family: TypeAlias = Literal["linear", "network", "trees"]
+
+OBJECTIVES: tuple[Objective, ...] = ("volume", "plus", "minus", "both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """How the losses are minimised.
+
+    Parameters
+    ----------
+    epochs : int
+        Passes over the rows, warm-up included.
+    warmup : int
+        Passes at the beginning with cross-entropy alone.
+    batch_size : int or None
+        Rows in a step; None is all of them.
+    learning_rate : float
+        Of Adam.
+    decay : bool
+        Let the learning rate fall to zero along a cosine.
+    from_base : bool
+        Start at the base model rather than at random weights.
+    distil : bool
+        Cross-entropy against the base model's own probabilities rather than the labels.
+    margin : float
+        How far past the threshold the best neighbour should be.
+    rate_penalty : float
+        Weight of the rate guard.
+    """
+
+    epochs: int
+    warmup: int = 0
+    batch_size: int | None = None
+    learning_rate: float = 0.1
+    decay: bool = True
+    from_base: bool = True
+    distil: bool = True
+    margin: float = 0.05
+    rate_penalty: float = 10.0
+
+
+_PAPER = Schedule(
+    epochs=100, warmup=70, batch_size=128, decay=False, from_base=False, distil=False, margin=0.0, rate_penalty=0.0
+)
+
+SCHEDULES: dict[str, dict[Family, Schedule]] = {
+    "recipe": {
+        "linear": Schedule(epochs=400, learning_rate=0.1),
+        "network": Schedule(epochs=10, learning_rate=2e-3, batch_size=256),
+        "trees": Schedule(epochs=200, learning_rate=0.1),
+    },
+    "paper": {"linear": _PAPER, "network": _PAPER, "trees": replace(_PAPER, from_base=True)},
+}
+
+#: Weight of the SEV term where none is given.
+SEV_PENALTY: dict[Objective, float] = {"volume": 0.03, "plus": 1.0, "minus": 1.0, "both": 1.0}
+
+#: Weight of the rate guard with restricted features, where none is given.
+RESTRICTED_RATE_PENALTY = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All that a trainer needs to know besides the data.
+
+    Parameters
+    ----------
+    objective : {"volume", "plus", "minus", "both"}
+        Which explanations should be short.
+    schedule : Schedule
+        How the losses are minimised.
+    sev_penalty, reference_penalty, rate_penalty : float
+        Weights of the terms.
+    margin, reference_margin : float
+        How far past the threshold the best neighbour, and below it the reference, should be.
+    early_stopping : bool
+        Stop when the loss no longer falls.
+    n_iter_no_change : int
+        Passes without progress after which to stop.
+    tol : float
+        What counts as progress.
+    seed : int
+        Of random weights, the order of rows and samples.
+    progress : bool
+        Show a bar with the running terms.
+    """
+
+    objective: Objective
+    schedule: Schedule
+    sev_penalty: float
+    reference_penalty: float = 10.0
+    rate_penalty: float = 10.0
+    margin: float = 0.05
+    reference_margin: float = 0.05
+    early_stopping: bool = False
+    n_iter_no_change: int = 10
+    tol: float = 1e-4
+    seed: int = 0
+    progress: bool = False
+
+
+#: Numbers that estimators take: the least allowed value, and whether it is itself allowed.
+_NUMBERS: dict[str, tuple[float, bool, type]] = {
+    "sev_penalty": (0.0, True, Real),
+    "reference_penalty": (0.0, True, Real),
+    "rate_penalty": (0.0, True, Real),
+    "margin": (0.0, True, Real),
+    "max_iter": (1, True, Integral),
+    "learning_rate": (0.0, False, Real),
+    "batch_size": (1, True, Integral),
+    "n_iter_no_change": (1, True, Integral),
+    "tol": (0.0, True, Real),
+}
+
+
+def check_parameters(family: Family, given: dict[str, Any]) -> None:
+    """Refuse values that make no sense, all with one grammar of messages."""
+    objective, schedule = given["objective"], given["schedule"]
+    if objective not in OBJECTIVES:
+        raise InputError(f"objective={objective!r} is not known: use one of {list(OBJECTIVES)}.")
+    if objective == "volume" and family != "linear":
+        raise InputError('objective="volume" is for linear models only: use "plus" for short SEV+.')
+    if schedule not in SCHEDULES:
+        raise InputError(f"schedule={schedule!r} is not known: use one of {list(SCHEDULES)}.")
+    for name, (least, inclusive, kind) in _NUMBERS.items():
+        value = given.get(name)
+        if value is None:
+            continue
+        fits = isinstance(value, kind) and not isinstance(value, bool)
+        if not fits or not (value >= least if inclusive else value > least):
+            noun = "a whole number" if kind is Integral else "a number"
+            raise InputError(f"{name}={value!r} must be {noun} {'of at least' if inclusive else 'above'} {least:g}.")
+    margin = given.get("margin")
+    if margin is not None and margin >= 0.5:
+        raise InputError(f"margin={margin!r} must be below 0.5: it is a distance from the threshold, in probability.")
+
+
+def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
+    """Settings from an estimator's parameters; what is None comes from the schedule."""
+    check_parameters(family, given)
+    schedule = SCHEDULES[given["schedule"]][family]
+    if given["objective"] == "volume" and given["schedule"] == "recipe":
+        # a larger step leaps over the well around a reference near the threshold, in which SEV+ is 1
+        schedule = replace(schedule, learning_rate=0.03)
+    if given.get("max_iter") is not None:
+        epochs = int(given["max_iter"])
+        schedule = replace(schedule, epochs=epochs, warmup=schedule.warmup * epochs // schedule.epochs)
+    if given.get("learning_rate") is not None:
+        schedule = replace(schedule, learning_rate=float(given["learning_rate"]))
+    if given.get("batch_size") is not None:
+        schedule = replace(schedule, batch_size=int(given["batch_size"]))
+    return Settings(
+        objective=given["objective"],
+        schedule=schedule,
+        sev_penalty=_or(given.get("sev_penalty"), SEV_PENALTY[given["objective"]]),
+        reference_penalty=_or(given.get("reference_penalty"), 10.0),
+        rate_penalty=_or(given.get("rate_penalty"), _rate_penalty(schedule, given)),
+        margin=_or(given.get("margin"), schedule.margin),
+        early_stopping=bool(given.get("early_stopping", False)),
+        n_iter_no_change=int(given.get("n_iter_no_change", 10)),
+        tol=float(given.get("tol", 1e-4)),
+        seed=seed,
+        progress=bool(given.get("verbose", False)),
+    )
+
+
+def _rate_penalty(schedule: Schedule, given: dict[str, Any]) -> float:
+    """The schedule's, weaker with restricted features: a decision that rests on those alone has to go."""
+    restricted = bool(tuple(given.get("restricted") or ()))
+    return min(schedule.rate_penalty, RESTRICTED_RATE_PENALTY) if restricted else schedule.rate_penalty
+
+
+def _or(value: Any, default: float) -> float:
+    return default if value is None else float(value)
