@@ -124,10 +124,10 @@ def main() -> None:
                         continue
                     found = run(way, archive, source, n_jobs)
                     name = "in memory" if way == "memory" else f"files, {n_jobs} worker{'s' if n_jobs > 1 else ''}"
+                    cpu = f"{found['cpu']:8.1f}" if n_jobs == 1 else " " * 8
                     print(
                         f"{model:8} {int(millions * 1e6):12,} {name:18} {found['rows_per_second']:10,.0f} "
-                        f"{found['seconds']:9.1f} {found['cpu'] if n_jobs == 1 else float('nan'):8.1f} "
-                        f"{found['peak_mb']:9,.0f}",
+                        f"{found['seconds']:9.1f} {cpu} {found['peak_mb']:9,.0f}",
                         flush=True,
                     )
 

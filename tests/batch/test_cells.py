@@ -87,6 +87,10 @@ def test_dictionary_columns_keep_their_missing_values():
     rows, _ = rows_of(table, FORM)
     assert rows["branch"].iloc[0] == "x"
     assert pd.isna(rows["branch"].iloc[1])
+    coded = text_table().set_column(0, "age", pa.array(["30", "forty"], type=pa.string()).dictionary_encode())
+    rows, problems = rows_of(coded, FORM)
+    assert list(problems) == [1]
+    assert rows["age"].tolist() == [30]
 
 
 def test_columns_are_found_by_name_or_for_arrays_in_order():
