@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
 
-.PHONY: help demo test lint docs bench clean
+.PHONY: help demo test test-engines lint docs bench clean
 
 help:
 	@echo "make demo   train a model on the bundled loan data and explain its refusals"
 	@echo "make test   linters, type checks and all tests"
+	@echo "make test-engines   install Dask, Ray and Spark and test batches on them"
 	@echo "make lint   linters and type checks only"
 	@echo "make docs   run the examples and the code in the documentation"
 	@echo "make bench  run the benchmarks"
@@ -34,8 +35,17 @@ lint: $(VENV)/.dev-installed
 test: lint
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS)
 
+# A third stamp: the engines are large. Their traffic stays on this machine.
+$(VENV)/.engines-installed: $(VENV)/.dev-installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[engines]"
+	touch $@
+
+test-engines: $(VENV)/.engines-installed
+	SEV_ENGINE_ROWS=200000 RAY_USAGE_STATS_ENABLED=0 SPARK_LOCAL_IP=127.0.0.1 $(BIN)/python -m pytest tests/batch/test_engines.py
+
 docs: $(VENV)/.dev-installed
 	for example in examples/*.py; do echo "== $$example"; MPLBACKEND=agg $(BIN)/python $$example || exit 1; done
+	MPLBACKEND=agg $(BIN)/python docs/make_gallery.py
 
 bench: $(VENV)/.dev-installed
 	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done

@@ -124,8 +124,8 @@ def main() -> None:
         one = explainer.explain_one(query)
         results["sev"].append((time.perf_counter() - start, one.size))
     start = time.perf_counter()
-    explainer.explain(X_test)
-    batch = (time.perf_counter() - start) / len(queries)
+    many = explainer.explain(X_test)
+    batch = (time.perf_counter() - start) / int((many.sizes >= 1).sum())
     for name, answers in {
         "SHAP (kernel)": by_shap(model, coded, queries, reference),
         "LIME": by_lime(model, coded, queries, reference, X_train),
@@ -135,7 +135,8 @@ def main() -> None:
             for (seconds, order), (_, query) in zip(answers, queries.iterrows(), strict=True)
         ]
     results["DiCE (random)"] = list(by_dice(model, queries, X_train, y_train))
-    print(f"{QUERIES} refused applicants; sev in batch: {1e3 * batch:.2f} ms each")
+    results["sev, in batch"] = [(batch, size) for _, size in results["sev"]]
+    print(f"{QUERIES} refused applicants")
     base = np.median([seconds for seconds, _ in results["sev"]])
     table = {}
     for name, answers in results.items():

@@ -17,6 +17,8 @@ from sev.explanations import Explanation, Explanations, Status
 
 if TYPE_CHECKING:
     from sev import plots, reports
+    from sev.backends.networks import torch_pipeline
+    from sev.files import load
     from sev.reports import reasons, report
     from sev.training import (
         SEVGradientBoostingClassifier,
@@ -40,6 +42,7 @@ __all__ = [
     "__version__",
     "compare",
     "datasets",
+    "load",
     "losses",
     "optimize",
     "plots",
@@ -47,10 +50,12 @@ __all__ = [
     "references",
     "report",
     "reports",
+    "torch_pipeline",
 ]
 
 #: Names that are imported when they are first asked for, so that ``import sev`` stays light.
 _LATER = {
+    "load": "sev.files",
     "SEVGradientBoostingClassifier": "sev.training",
     "SEVLogisticRegression": "sev.training",
     "SEVMLPClassifier": "sev.training",
@@ -61,6 +66,7 @@ _LATER = {
     "reasons": "sev.reports",
     "report": "sev.reports",
     "reports": "sev.reports",
+    "torch_pipeline": "sev.backends.networks",
 }
 
 

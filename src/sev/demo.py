@@ -19,9 +19,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import sev
-from sev.explanations._words import format_value
+from sev.explanations._values import format_value
 
 SHOWN = 5
+
+
+#: What an applicant should read.
+LANGUAGE = {"predicted": "Refused", "otherwise": "the application would have passed"}
 
 
 def train() -> tuple[Pipeline, pd.DataFrame, pd.DataFrame, pd.Series, pd.Series]:
@@ -34,6 +38,12 @@ def train() -> tuple[Pipeline, pd.DataFrame, pd.DataFrame, pd.Series, pd.Series]
     )
     model = make_pipeline(encode, LogisticRegression(max_iter=1000)).fit(X_train, y_train)
     return model, X_train, X_test, y_train, y_test
+
+
+def wording() -> dict[str, dict[str, str]]:
+    """Names of the features as an applicant would say them."""
+    labels = sev.datasets.load_german_credit().labels
+    return {name: {"label": f"the {label[0].lower()}{label[1:]}"} for name, label in labels.items()}
 
 
 def main(folder: str | Path = "demo-output", out: TextIO = sys.stdout) -> None:
@@ -66,7 +76,9 @@ def main(folder: str | Path = "demo-output", out: TextIO = sys.stdout) -> None:
         one = many[number]
         say(
             f"Applicant {one.query.name}",
-            *textwrap.wrap(one.to_text(), 100, initial_indent="  ", subsequent_indent="  "),
+            *textwrap.wrap(
+                one.to_text(language=LANGUAGE, wording=wording()), 100, initial_indent="  ", subsequent_indent="  "
+            ),
         )
         changed = sorted({c for names in one.sets for name in names for c in one.columns[name]}, key=list(X_test).index)
         say(textwrap.indent(one.to_frame()[changed].map(format_value).to_string(), "    "), "")
@@ -89,7 +101,9 @@ def write(many: sev.Explanations, refused: list[int], folder: Path) -> list[Path
     }
     for name, axes in pictures.items():
         axes.figure.savefig(folder / name, dpi=120, bbox_inches="tight")
-    report = sev.report(many, folder / "report.html", title="Why loans were refused")
+    report = sev.report(
+        many, folder / "report.html", title="Why loans were refused", language=LANGUAGE, wording=wording()
+    )
     return [table, *(folder / name for name in pictures), Path(report)]
 
 

@@ -45,6 +45,18 @@ class VerificationError(SevError, AssertionError):
     """An explanation that the model, asked again, does not confirm."""
 
 
+class ArchiveError(SevError, ValueError):
+    """A file that is damaged, is no file of this package, or cannot be read safely."""
+
+
+class UntrustedTypeError(ArchiveError):
+    """A file, or a model to be saved, that holds types outside the list of those that are safe to load."""
+
+
+class BatchError(SevError, RuntimeError):
+    """A batch that cannot start, or that stopped before its end; what is done is kept."""
+
+
 class TrainingError(SevError, ValueError):
     """A training run that cannot give a usable model."""
 

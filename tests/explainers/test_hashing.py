@@ -56,6 +56,24 @@ def test_a_changed_model_has_another_hash():
     assert model_hash(model) != before
 
 
+def test_a_changed_tree_has_another_hash():
+    model = _fitted("forest")
+    state = model.estimators_[0].tree_.__getstate__()
+    nodes = state["nodes"].copy()
+    nodes["threshold"][0] += 1.0
+    other = {**state, "nodes": nodes}
+    assert model_hash(state) == model_hash({**state, "nodes": state["nodes"].copy()})
+    assert model_hash(other) != model_hash(state)
+
+
+def test_sets_and_maps_have_no_order():
+    names = [f"name {number}" for number in range(50)]
+    backwards = names[::-1]
+    assert model_hash(set(names)) == model_hash(set(backwards))
+    assert model_hash(dict.fromkeys(names)) == model_hash(dict.fromkeys(backwards))
+    assert model_hash(set(names)) != model_hash(set(names[1:]))
+
+
 def test_functions_are_hashed_by_what_they_do():
     def made(weight):
         return lambda rows: np.asarray(rows) @ np.array([weight, 1.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation, 
 from sev.explainers._batches import answer_all
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
+from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.explainers._source import ExplainerSource
 from sev.explainers._task import Settings, Task
 from sev.explanations import Answers, Explanation, Explanations
@@ -88,15 +90,15 @@ class Explainer:
         background = self._form.to_frame(X_train, what="X_train")
         self._space = FeatureSpace.of(background, groups)
         self._restricted = self._space.select(restricted)
-        sample = background.iloc[telling_rows(background)]
-        scores = model_scores(model, self._form.to_native(sample.iloc[:8]))
+        self._sample = background.iloc[telling_rows(background)].reset_index(drop=True)
+        scores = model_scores(model, self._form.to_native(self._sample.iloc[:8]))
         classes = scores.classes if _is(target, "predicted") else (scores.for_target(target, threshold).target,)
         if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
             raise InputError('target="predicted" with more than two classes takes no threshold.')
         labels = _checked_labels(y_train, len(background), scores.classes)
         self.classes_ = scores.classes
         self.backend_reason = ""
-        reading = self._read(scores, sample)
+        reading = self._read(scores)
         self._tasks: list[Task] = []
         for one in classes:
             scorer = scores.for_target(one, _threshold_for(one, scores, threshold, len(classes)))
@@ -169,6 +171,24 @@ class Explainer:
         """
         return self.explain(self._form.one_row(row), **options)[0]
 
+    def save(self, path: str | Path, *, allow_pickle: bool = False) -> None:
+        """Write this explainer to one file that :func:`sev.load` reads without running code from it.
+
+        The file holds the model, the reference, the features, and up to 1,024 background rows on which the reading of
+        the model is proven again when it is loaded.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write; an older one is replaced only when the new one is complete.
+        allow_pickle : bool, default=False
+            Pickle a model that has no safe form. Whoever loads such a file runs whatever code it holds, and has to
+            agree to that with ``sev.load(path, trust_pickle=True)``.
+        """
+        from sev.files import save
+
+        save(self, path, allow_pickle=allow_pickle)
+
     # -- what it is made of --------------------------------------------------------------------------------------------
 
     @property
@@ -225,13 +245,55 @@ class Explainer:
         settings = self._settings("minus", None, None, 100, None, None)
         return ExplainerSource(self._form, self._tasks, settings, self._origin)
 
-    def _read(self, scores: ModelScores, sample: pd.DataFrame) -> Reading | None:
+    def _parts(self) -> ExplainerParts:
+        return ExplainerParts(
+            model=self.model,
+            form=self._form,
+            space=self._space,
+            restricted=self.restricted,
+            sample=self._sample,
+            targets=tuple(
+                TargetParts(task.scorer.target, task.scorer.threshold, task.scorer.leads, task.reference)
+                for task in self._tasks
+            ),
+            backend=self.backend,
+            backend_reason=self.backend_reason,
+            n_background=self._n_background,
+            background_hash=self._background_hash,
+        )
+
+    @classmethod
+    def _from_parts(cls, parts: ExplainerParts) -> Explainer:
+        """Build an explainer whose reference is known already; the model is read and proven again."""
+        self = cls.__new__(cls)
+        self.model = parts.model
+        self._form, self._space, self._sample = parts.form, parts.space, parts.sample
+        self._restricted = self._space.select(parts.restricted)
+        self._n_background, self._background_hash = parts.n_background, parts.background_hash
+        scores = model_scores(self.model, self._form.to_native(self._sample.iloc[:8]))
+        self.classes_ = scores.classes
+        self.backend_reason = ""
+        # a fallback that was known before is no news
+        reading = self._read(scores, expected_reason=parts.backend_reason)
+        self._tasks = []
+        for one in parts.targets:
+            scorer = scores.for_target(one.target, None if one.leads else one.threshold)
+            self._append_task(scorer, reading, one.reference, allow_positive=True)
+        return self
+
+    def __reduce__(self) -> Any:
+        # readings hold locks and closures: another process makes its own, and proves it
+        return type(self)._from_parts, (self._parts(),)
+
+    def _read(self, scores: ModelScores, expected_reason: str | None = None) -> Reading | None:
         try:
-            return read_model(self.model, scores, self._form, self._space, sample)
+            return read_model(self.model, scores, self._form, self._space, self._sample)
         except CannotReadError as error:
             self.backend_reason = str(error)
         except Exception as error:  # a reader met something that it does not know: slower, never wrong
             self.backend_reason = f"{type(error).__name__}: {error}"
+        if self.backend_reason == expected_reason:
+            return None
         warnings.warn(
             f"{type(self.model).__name__} is explained as a black box, exact but slower: {self.backend_reason}.",
             FallbackWarning,
@@ -266,6 +328,11 @@ class Explainer:
                 "a reference needs rows of the other class."
             )
         fitted = as_reference(reference).fit(Background(background, negatives, self._form, self._space, is_positive))
+        self._append_task(scorer, reading, fitted, allow_positive)
+
+    def _append_task(
+        self, scorer: Scorer, reading: Reading | None, fitted: FittedReference, allow_positive: bool
+    ) -> None:
         self._tasks.append(
             Task(
                 number=len(self._tasks),

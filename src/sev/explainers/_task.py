@@ -240,6 +240,7 @@ class Task:
         Gives the solution and the model's own score after the change of each row's first set.
         """
         evaluate = self._evaluator(queries, assigned, settings.kind)
+        first_only = first_only or self.reading is None  # a black box was asked about every set already
         rows, scores = self._set_scores(evaluate, solution, first_only)
         wrong = np.unique(rows[~self._is_across(settings.kind)(scores)])
         if wrong.size and self.reading is not None:

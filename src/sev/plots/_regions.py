@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: Name, colour and hatch of each kind of region, by code.
 _REGIONS = (
-    ("other class", style.NEGATIVE_PALE, ""),
-    ("1 feature", style.POSITIVE_PALE, ""),
+    ("other class", "#EEF5FA", ""),
+    ("1 feature", "#F4C4A2", ""),
     ("both features", "#F0C64A", "///"),
     ("unexplainable", "#B3B3B3", "xxx"),
     ("undecided or error", "#DDDDDD", "..."),

@@ -113,7 +113,8 @@ def reasons(
     explainer : Explainer, default=None
         Needed only for explanations that were read from a file, which do not carry the model.
     hashes : mapping, default=None
-        Your own hashes of ``model``, ``background`` or ``reference`` for the records, in place of those computed.
+        Your own hashes of ``model``, ``background`` or ``reference`` for the records, in place of those computed. For
+        CatBoost give one of the model: copies of the same model hold different bytes.
 
     Raises
     ------

@@ -29,6 +29,20 @@ class Trees(NamedTuple):
     sizes: Any  # (3,): number of leaves, sum of the depths of all leaves, largest depth
 
 
+class Patterns(NamedTuple):
+    """What every tree does for every pattern of its splits, for one reference (see ``_patterns.py``)."""
+
+    columns: Any  # columns with splits
+    first_edge: Any  # where the thresholds of each begin
+    edges: Any  # thresholds, column after column
+    passed: Any  # splits that go right, eight bits a tree, for each number of thresholds passed
+    first_code: Any  # (n_trees,): where the patterns of each tree begin
+    constants: Any  # (n_patterns,)
+    first_term: Any  # (n_patterns + 1,): where the terms of each begin
+    places: Any  # place of each term in the table
+    terms: Any
+
+
 class Cubes(NamedTuple):
     """Collapsed trees, on a stack: tree t has the cubes ``tree[t]:tree[t + 1]``, cube i the groups
     ``groups[first[i]:first[i + 1]]``, of which the first ``need[i]`` must be in the set and the others must not.
@@ -104,6 +118,7 @@ class Answers(NamedTuple):
 
 _INTS, _VECTOR, _MATRIX = "int64[::1]", "float64[::1]", "float64[:, ::1]"
 TREES = tuple_type(Trees, _INTS, _VECTOR, _INTS, _INTS, "uint64[::1]", _INTS)
+PATTERNS = tuple_type(Patterns, _INTS, _INTS, _VECTOR, "uint64[:, ::1]", _INTS, _VECTOR, _INTS, _INTS, _VECTOR)
 CUBES = tuple_type(Cubes, _INTS, _INTS, _INTS, _VECTOR, _INTS)
 GROUPS = tuple_type(Groups, _INTS, _INTS, _VECTOR)
 PATH = tuple_type(Path, _INTS, _INTS, _INTS)

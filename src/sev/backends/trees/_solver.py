@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from types import ModuleType
 
 import numpy as np
 
 from sev._compile import load_kernels
-from sev.backends.trees._forms import Answers, Queries, Rules, Trees
+from sev.backends.trees._forest import SPECIAL
+from sev.backends.trees._forms import Answers, Patterns, Queries, Rules, Trees
 from sev.explanations._status import Status
 from sev.search import Problem, Solution, n_words, unpack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
@@ -23,6 +25,13 @@ _MOST_QUESTIONS = 20_000
 _ROOM = 4_096
 _MOST_SIZE = 1 << 40
 
+_PATTERNS = "sev.backends.trees._patterns"
+#: Rows from which on tables for one reference pay.
+ROWS_FOR_PATTERNS = 1_000
+#: Splits of a tree, features, patterns of all trees, and bits of their vectors, up to which such tables are made.
+MOST_SPLITS, MOST_FEATURES = 8, 64
+_MOST_PATTERNS, _MOST_BITS = 600_000, 100_000_000
+
 
 class Solver:
     """Answers problems over one forest. Holds the nodes marked for the last reference; safe to use from threads."""
@@ -34,11 +43,43 @@ class Solver:
         self._grid = grid  # margins closer than this count as equal in the order of sets
         self._kernels = load_kernels("sev.backends.trees._kernels")
         self._marked: tuple[bytes, Trees] | None = None
+        self._patterns: tuple[object, Patterns] | None = None
 
     def solve(self, problem: Problem) -> Solution:
         """Solve the problem exactly, within its limits."""
         trees = self._trees_for(problem.reference)
-        return _Run(self._kernels, self._rules(problem), trees, self._grid, problem).solve()
+        rules = self._rules(problem)
+        patterns = self._patterns_for(problem, rules, trees)
+        return _Run(self._kernels, rules, trees, self._grid, problem, patterns).solve()
+
+    def _patterns_for(self, problem: Problem, rules: Rules, trees: Trees) -> Patterns | None:
+        """Tables for many rows and one reference; None where they do not pay."""
+        if problem.n_rows < ROWS_FOR_PATTERNS or problem.n_features > MOST_FEATURES or not self._is_small:
+            return None
+        # features on which query and reference agree part no split, so only restricted ones need to be known
+        allowed: BoolArray = np.asarray(problem.active.any(axis=0))
+        key = (
+            problem.reference.tobytes(),
+            allowed.tobytes(),
+            rules.minus,
+            rules.sign,
+            problem.column_feature.tobytes(),
+        )
+        known = self._patterns  # one read, as above
+        if known is None or known[0] != key:
+            known = (key, make_patterns(trees, problem.column_feature, allowed, rules))
+            self._patterns = known
+        return known[1]
+
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether every tree has few enough plain splits for all their patterns to be written down."""
+        nodes, roots = self._trees.nodes, self._trees.roots
+        if not roots.size or (nodes & SPECIAL).any():
+            return False
+        splits = np.add.reduceat((nodes >> 32 != 0).astype(np.int64), roots)
+        room = int(splits.sum()) * roots.size
+        return bool(splits.max() <= MOST_SPLITS and (1 << splits).sum() <= _MOST_PATTERNS and room <= _MOST_BITS)
 
     def _rules(self, problem: Problem) -> Rules:
         low, high = problem.low - self._noise, problem.high + self._noise
@@ -70,11 +111,20 @@ class _Run:
     tell are put to the model, for all rows at once; a row where it confirms none goes on with the next size.
     """
 
-    def __init__(self, kernels: ModuleType, rules: Rules, trees: Trees, grid: float, problem: Problem) -> None:
+    def __init__(
+        self,
+        kernels: ModuleType,
+        rules: Rules,
+        trees: Trees,
+        grid: float,
+        problem: Problem,
+        patterns: Patterns | None = None,
+    ) -> None:
         n_rows = problem.n_rows
         self.kernels = kernels
         self.rules = rules
         self.trees = trees
+        self.patterns = patterns
         self.grid = grid
         self.problem = problem
         self.max_sets = rules.max_sets
@@ -99,7 +149,7 @@ class _Run:
 
     def solve(self) -> Solution:
         """Search until every row has an answer."""
-        waiting: list[tuple[bool, int, IntArray]] = [(False, self.max_sets, self.queries.todo)]
+        waiting: list[tuple[bool, int, IntArray]] = self._start()
         while waiting:
             wide, cap, rows = waiting.pop()
             while rows.size:
@@ -110,11 +160,31 @@ class _Run:
                 waiting += self._settle(wide, cap, batch, answers)
         return self._solution()
 
-    def _call(self, wide: bool, cap: int, rows: IntArray) -> tuple[int, Answers]:
+    def _start(self) -> list[tuple[bool, int, IntArray]]:
+        """Look up the sets of one and two features where there are tables; gives what must be searched further."""
+        rows, cap = self.queries.todo, self.max_sets
+        if self.patterns is None:
+            return [(False, cap, rows)]
+        search = load_kernels(_PATTERNS).search_patterns
+        further = []
+        while rows.size:
+            answers = self._room(cap)
+            done = search(self.patterns, self.queries._replace(todo=rows), self.rules, answers)
+            batch, rows = rows[:done], rows[done:]
+            further += self._settle(False, cap, batch, answers)
+        # the tables do not tell whether larger sets exist, so nothing is known to be feasible yet
+        self.queries.feasible[:] = 0
+        return further
+
+    def _room(self, cap: int) -> Answers:
         n_rows, room = self.problem.n_rows, max(_ROOM, cap)
         outcome, proven, first, count, work = np.empty((5, n_rows), dtype=np.int64)
-        masks, values = np.empty((room, self.n_words), dtype=np.uint64), np.empty(room)
-        answers = Answers(outcome, proven, first, count, work, masks, values)
+        return Answers(
+            outcome, proven, first, count, work, np.empty((room, self.n_words), dtype=np.uint64), np.empty(room)
+        )
+
+    def _call(self, wide: bool, cap: int, rows: IntArray) -> tuple[int, Answers]:
+        answers = self._room(cap)
         kernel = load_kernels("sev.backends.trees._wide").search_wide if wide else self.kernels.search_narrow
         done = kernel(self.trees, self.queries._replace(todo=rows), self.rules._replace(max_sets=cap), answers)
         return done, answers
@@ -230,6 +300,23 @@ class _Run:
             complete=self.complete,
             reasons=self.reasons,
         )
+
+
+def make_patterns(trees: Trees, column_feature: IntArray, allowed: BoolArray, rules: Rules) -> Patterns:
+    """Work out what every tree does for every pattern of its splits."""
+    kernels = load_kernels(_PATTERNS)
+    splits = np.add.reduceat((trees.nodes >> 32 != 0).astype(np.int64), trees.roots)
+    ends = np.cumsum(1 << splits).astype(np.int64)
+    first_code, n_patterns = ends - (1 << splits), int(ends[-1])
+    constants, first_term = np.empty(n_patterns), np.zeros(n_patterns + 1, dtype=np.int64)
+    places, terms = np.empty(0, dtype=np.int64), np.empty(0)
+    for _ in range(2):  # the first time the terms are only counted
+        n_terms = kernels.build(
+            trees, column_feature, allowed, rules.minus, rules.sign, first_code, constants, first_term, places, terms
+        )
+        places, terms = (places, terms) if terms.size else (np.empty(n_terms, dtype=np.int64), np.empty(n_terms))
+    columns, first_edge, edges, passed = kernels.passed_splits(trees)
+    return Patterns(columns, first_edge, edges, passed, first_code, constants, first_term, places, terms)
 
 
 def _rank(owner: IntArray, masks: MaskArray, values: FloatArray) -> IntArray:

@@ -1,0 +1,167 @@
+"""Where parts are worked on: this process, local workers, Dask, Ray or Spark.
+
+Each engine maps one function over parts, in any order, and does the sharing out and the retrying in its own way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack
+from importlib import import_module
+from typing import Any, Literal
+
+from sev._optional import require
+from sev.batch._inputs import Part
+from sev.exceptions import BatchError, InputError
+
+EngineName = Literal["local", "dask", "ray", "spark"]
+_FAILURES_IN_A_ROW = 3
+
+
+def run(
+    work: Callable[[Part], Part], parts: Iterable[Part], *, engine: EngineName, address: str | None, n_jobs: int
+) -> Iterator[Part]:
+    """Work on all parts; gives each as it is finished."""
+    if engine not in _ENGINES:
+        raise InputError(f"engine={engine!r} is not known: use one of {', '.join(_ENGINES)}.")
+    if address is not None and engine == "local":
+        raise InputError("address is for the engines dask, ray and spark; local has none.")
+    return _ENGINES[engine](work, parts, address, n_jobs)
+
+
+def _local(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    if type(get_active_backend()[0]).__name__ not in ("LokyBackend", "ThreadingBackend", "SequentialBackend"):
+        return _joblib(work, parts)  # the user has configured another backend
+    n_workers = effective_n_jobs(n_jobs)
+    return map(work, parts) if n_workers == 1 else _loky(work, parts, n_workers)
+
+
+def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -> Iterator[Part]:
+    """Share parts out over local processes; what a killed worker had in hand is handed out again."""
+    from joblib.externals.loky import ProcessPoolExecutor
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    waiting, again, failures = iter(parts), list[Part](), 0
+    while True:
+        executor = ProcessPoolExecutor(
+            n_workers, env=_threads_each(n_workers), initializer=_end_with, initargs=(os.getpid(),)
+        )
+        in_hand: dict[Future[Part], Part] = {}
+        try:
+            while True:
+                # one part ahead for each worker: enough to keep it busy, and little in memory
+                while len(in_hand) < 2 * n_workers and (again or _take(waiting, again)):
+                    in_hand[executor.submit(work, again[-1])] = again[-1]
+                    again.pop()  # only now: submitting may fail, too
+                if not in_hand:
+                    return
+                finished, _ = wait(in_hand, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    done = future.result()
+                    del in_hand[future]
+                    failures = 0
+                    yield done
+        except BrokenProcessPool as error:
+            again.extend(in_hand.values())
+            failures += 1
+            if failures > _FAILURES_IN_A_ROW:
+                names = ", ".join(sorted(part.name for part in again)[:4])
+                raise BatchError(
+                    f"Workers were killed {failures} times in a row while at {names}; too little memory is the usual "
+                    "cause. What is done is kept: run the same command again with fewer workers."
+                ) from error
+        finally:
+            executor.shutdown(wait=False, kill_workers=True)
+
+
+def _end_with(parent: int) -> None:
+    """Make a worker end soon after its parent, which may have been killed without a word."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _take(waiting: Iterator[Part], taken: list[Part]) -> bool:
+    """Move the next part over; False when there is none."""
+    for part in waiting:
+        taken.append(part)
+        return True
+    return False
+
+
+def _threads_each(n_workers: int) -> dict[str, str]:
+    """Libraries inside workers share the processors out, too."""
+    threads = str(max(1, (os.cpu_count() or 1) // n_workers))
+    return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), threads)
+
+
+def _joblib(work: Callable[[Part], Part], parts: Iterable[Part]) -> Iterator[Part]:
+    """Share parts out over the active joblib backend, which does its own retrying."""
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=-1, return_as="generator_unordered", batch_size=1)(delayed(work)(part) for part in parts)
+
+
+def _dask(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
+    distributed = require("distributed", extra="engines", feature="The engine dask")
+    import joblib
+
+    with ExitStack() as stack:
+        given = {"address": address} if address else {"n_workers": max(n_jobs, 1), "threads_per_worker": 1}
+        stack.enter_context(distributed.Client(**given))
+        stack.enter_context(joblib.parallel_config(backend="dask"))
+        yield from _joblib(work, parts)
+
+
+def _ray(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
+    ray = require("ray", extra="engines", feature="The engine ray")
+    import_module("ray.data")
+    waiting = _listed(parts, "ray")
+    if not ray.is_initialized():
+        ray.init(address=address) if address else ray.init(num_cpus=max(n_jobs, 1), include_dashboard=False)
+
+    def one(row: dict[str, Any]) -> dict[str, Any]:
+        work(waiting[row["id"]])
+        return row
+
+    data = ray.data.range(len(waiting), override_num_blocks=max(len(waiting), 1))
+    yield from (waiting[row["id"]] for row in data.map(one).iter_rows())
+
+
+def _spark(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
+    require("pyspark", extra="engines", feature="The engine spark")
+    from pyspark.sql import SparkSession
+
+    if address is None:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the first python3 that it finds
+    waiting = _listed(parts, "spark")
+    session = SparkSession.builder.master(address or f"local[{max(n_jobs, 1)}]").appName("sev").getOrCreate()
+    numbers = session.sparkContext.parallelize(range(len(waiting)), max(len(waiting), 1))
+    yield from (waiting[number] for number in numbers.map(lambda n: (work(waiting[n]), n)[1]).toLocalIterator())
+
+
+def _listed(parts: Iterable[Part], engine: str) -> list[Part]:
+    listed = []
+    for part in parts:
+        if len(part.source) == 1:
+            raise InputError(
+                f"{part.label} can only be read from its start, which the engine {engine} cannot share out: use the "
+                "engines local or dask, or write the table as Parquet first."
+            )
+        listed.append(part)
+    return listed
+
+
+_ENGINES: dict[str, Callable[..., Iterator[Part]]] = {"local": _local, "dask": _dask, "ray": _ray, "spark": _spark}

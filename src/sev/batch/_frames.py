@@ -1,0 +1,96 @@
+"""Frames of Dask, Ray and Spark in, the engine's own frames of results out: thin calls of the engine's own map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+
+from sev.batch._partition import PartitionExplainer
+
+if TYPE_CHECKING:
+    from sev.explainers import Explainer
+
+
+def explain_dask(frame: Any, explainer: Explainer | PartitionExplainer, **options: Any) -> Any:
+    """Explain the rows of a ``dask.dataframe``, lazily.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+        Rows to explain.
+    explainer : Explainer or PartitionExplainer
+        The explainer.
+    **options
+        As for :class:`PartitionExplainer`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        Results, partitioned and indexed like the rows.
+    """
+    explain = _partition(explainer, options)
+    given = pa.Schema.from_pandas(frame._meta, preserve_index=False)
+    meta = explain.schema(given).empty_table().to_pandas(types_mapper=pd.ArrowDtype)
+    meta.index = frame._meta.index
+    return frame.map_partitions(explain, meta=meta)
+
+
+def explain_ray(data: Any, explainer: Explainer | PartitionExplainer, **options: Any) -> Any:
+    """Explain the rows of a ``ray.data.Dataset``, lazily.
+
+    Parameters
+    ----------
+    data : ray.data.Dataset
+        Rows to explain.
+    explainer : Explainer or PartitionExplainer
+        The explainer.
+    **options
+        As for :class:`PartitionExplainer`.
+
+    Returns
+    -------
+    ray.data.Dataset
+        Results; Ray keeps the order of rows only when its own option says so.
+    """
+    explain = _partition(explainer, options)
+    return data.map_batches(explain.arrow, batch_format="pyarrow", zero_copy_batch=True)
+
+
+def explain_spark(frame: Any, explainer: Explainer | PartitionExplainer, **options: Any) -> Any:
+    """Explain the rows of a Spark DataFrame, lazily.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Rows to explain.
+    explainer : Explainer or PartitionExplainer
+        The explainer.
+    **options
+        As for :class:`PartitionExplainer`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Results.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+    explain = _partition(explainer, options)
+    schema = explain.schema(to_arrow_schema(frame.schema))
+
+    def explained(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from explain.arrow(pa.Table.from_batches([batch])).cast(schema).to_batches()
+
+    return frame.mapInArrow(explained, from_arrow_schema(schema))
+
+
+def _partition(explainer: Any, options: dict[str, Any]) -> PartitionExplainer:
+    if not isinstance(explainer, PartitionExplainer):
+        return PartitionExplainer.of(explainer, **options)
+    if options:
+        raise TypeError("A PartitionExplainer has its options already: pass them there.")
+    return explainer

@@ -1,0 +1,90 @@
+"""Explanations as arrow columns with a declared schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sev.explanations import Explanations, Status
+from sev.search._masks import unpack
+from sev.typing import IntArray, MaskArray
+
+#: What every explained row gets. ``features`` is the first minimum set, null where there is none; ``sets`` all of them.
+RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
+    ("status", pa.string()),
+    ("target", pa.string()),
+    ("size", pa.int32()),
+    ("lower_bound", pa.int32()),
+    ("features", pa.list_(pa.string())),
+    ("n_sets", pa.int32()),
+    ("sets_complete", pa.bool_()),
+    ("score", pa.float64()),
+    ("result_score", pa.float64()),
+    ("reason", pa.string()),
+)
+SETS_FIELD = ("sets", pa.list_(pa.list_(pa.string())))
+_STATUSES = pa.array([str(status) for status in Status])
+
+
+def result_schema(*, sets: bool) -> pa.Schema:
+    """Names and types of the columns of results."""
+    return pa.schema([*RESULT_FIELDS, SETS_FIELD] if sets else RESULT_FIELDS)
+
+
+def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
+    """Explanations, one line a row, column by column and without a Python object for a row."""
+    many._list_sets()
+    answers = many._answers
+    names = pa.array(many.feature_names, type=pa.string())
+    found = answers.has_set
+    n_sets = np.diff(answers.offsets)
+    first = unpack(answers.masks[answers.offsets[:-1][found]], len(names))
+    reasons: list[str | None] = [None] * len(many)
+    for row, reason in answers.reasons.items():
+        reasons[row] = reason
+    columns: dict[str, Any] = {
+        "status": _STATUSES.take(pa.array(answers.status)),
+        "target": pa.array([str(target) for target in many._targets]).take(pa.array(answers.target)),
+        "size": pa.array(many.sizes, from_pandas=True).cast(pa.int32()),
+        "lower_bound": pa.array(answers.lower_bound.astype(np.int32)),
+        "features": _lists(first, found, names),
+        "n_sets": pa.array(n_sets.astype(np.int32)),
+        "sets_complete": pa.array(answers.complete),
+        "score": pa.array(answers.score, from_pandas=True),
+        "result_score": pa.array(answers.result_score, from_pandas=True),
+        "reason": pa.array(reasons, type=pa.string()),
+    }
+    if sets:
+        columns["sets"] = _lists_of_sets(answers.masks, answers.offsets, names)
+    return pa.table(columns, schema=result_schema(sets=sets))
+
+
+def problem_rows(reasons: list[str], *, sets: bool) -> pa.Table:
+    """Results of rows that could not be read."""
+    n_rows = len(reasons)
+    schema = result_schema(sets=sets)
+    given = {
+        "status": pa.array([str(Status.ERROR)] * n_rows, type=pa.string()),
+        "lower_bound": pa.array([0] * n_rows, type=pa.int32()),
+        "n_sets": pa.array([0] * n_rows, type=pa.int32()),
+        "sets_complete": pa.array([False] * n_rows, type=pa.bool_()),
+        "reason": pa.array(reasons, type=pa.string()),
+    }
+    return pa.table([given.get(field.name, pa.nulls(n_rows, field.type)) for field in schema], schema=schema)
+
+
+def _lists(chosen: np.ndarray, found: np.ndarray, names: pa.Array) -> pa.Array:
+    """Feature names of one set a row; null for rows without."""
+    counts = np.zeros(len(found), dtype=np.int64)
+    counts[found] = chosen.sum(axis=1)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    values = names.take(pa.array(np.nonzero(chosen)[1]))
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(~found))
+
+
+def _lists_of_sets(masks: MaskArray, row_offsets: IntArray, names: pa.Array) -> pa.Array:
+    chosen = unpack(masks, len(names))
+    inner = _lists(chosen, np.ones(len(chosen), dtype=np.bool_), names)
+    return pa.ListArray.from_arrays(pa.array(row_offsets.astype(np.int32)), inner)

@@ -1,0 +1,104 @@
+"""What a worker does: explain one part and put its results in place."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from joblib import parallel_config
+
+from sev.batch._formats import TableFormat
+from sev.batch._inputs import Part
+from sev.batch._partition import PartitionExplainer
+from sev.batch._writers import write_tables
+from sev.exceptions import BatchError, InputError
+
+ARCHIVE = "_explainer.sev"
+_PARQUET = TableFormat("parquet")
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything that a worker has to know; small, because it is sent with each part.
+
+    Parameters
+    ----------
+    folder : str
+        Where the explainer lies and results go.
+    options : str
+        Keywords of :class:`PartitionExplainer`, as JSON.
+    digest : str
+        Checksum of the explainer's file.
+    schema : bytes
+        Schema of the results, as arrow writes it.
+    with_label : bool
+        Whether results name the file that they belong to.
+    """
+
+    folder: str
+    options: str
+    digest: str
+    schema: bytes
+    with_label: bool
+
+    def __call__(self, part: Part) -> Part:
+        """Explain a part; gives the part back without its rows."""
+        explain = _partition(self.folder, self.digest, self.options)
+        schema = pa.ipc.read_schema(pa.py_buffer(self.schema))
+        path = Path(self.folder) / part.name
+        try:
+            # scikit-learn's own Parallel inside a part would otherwise go out to the cluster again, for each call
+            with parallel_config(backend="sequential"):
+                n_rows = write_tables(path, _PARQUET, schema, self._results(explain, part, schema))
+        except OSError as error:
+            if error.errno not in _FULL_DISK:
+                raise
+            raise BatchError(
+                f"The disk is full: {path.parent} cannot take more results. What is done is kept: make room and run "
+                "the same command again."
+            ) from error
+        except (InputError, pa.ArrowInvalid) as error:
+            raise BatchError(f"{part.label}, rows from {part.first_row:,} on: {error}") from error
+        if n_rows != part.n_rows:
+            path.unlink()
+            raise BatchError(f"{part.label} gave {n_rows:,} rows where {part.n_rows:,} were expected: was it changed?")
+        return Part(part.name, part.label, part.first_row, part.n_rows, ())
+
+    def _results(self, explain: PartitionExplainer, part: Part, schema: pa.Schema) -> Iterator[pa.Table]:
+        first = part.first_row
+        for table in part.tables():
+            results = explain.arrow(table)
+            places: list[Any] = [pa.array(np.arange(first, first + table.num_rows, dtype=np.int64))]
+            if self.with_label:
+                places.insert(0, pa.array([part.label] * table.num_rows, type=pa.string()))
+            columns = dict(zip(schema.names, [*places, *results.columns], strict=False))
+            if results.column_names != schema.names[len(places) :]:
+                raise InputError(f"it has other columns than the files before it: {results.column_names}")
+            yield pa.table(columns).cast(schema)
+            first += table.num_rows
+
+
+def part_rows(path: Path) -> int | None:
+    """Rows of a part that is in place and can be read, else None."""
+    try:
+        return int(pa.parquet.read_metadata(path).num_rows)
+    except (OSError, pa.ArrowInvalid):
+        return None
+
+
+@lru_cache(maxsize=2)
+def _partition(folder: str, digest: str, options: str) -> PartitionExplainer:
+    archive = (Path(folder) / ARCHIVE).read_bytes()
+    explain = PartitionExplainer(archive, **json.loads(options))
+    if explain.digest != digest:
+        raise BatchError(f"{folder}/{ARCHIVE} is not the explainer that this batch began with.")
+    return explain

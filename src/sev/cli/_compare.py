@@ -1,0 +1,44 @@
+"""``sev compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sev.cli._options import common, restricted, rows_and_labels, table_options, trust_pickle
+from sev.cli._output import write_frame
+
+
+@click.command()
+@click.argument("models", nargs=-1, required=True)
+@table_options
+@restricted
+@click.option("--max-rows", type=click.IntRange(1), help="Explain no more rows than this.")
+@trust_pickle
+@common
+def compare(
+    models: tuple[str, ...],
+    data: str,
+    label: str,
+    text: tuple[str, ...] | None,
+    numbers: tuple[str, ...] | None,
+    restricted: tuple[str, ...] | None,
+    max_rows: int | None,
+    trust_pickle: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compare fitted MODELS on rows with labels: accuracy, and how short their reasons are.
+
+    \b
+    Example:
+      sev compare before.skops after.skops --data test.csv --label refused
+    """
+    import sev
+    from sev.files import load_model
+
+    fitted = {Path(path).stem: load_model(path, trust_pickle=trust_pickle) for path in models}
+    rows, labels = rows_and_labels(data, label, text, numbers, list(fitted.values()))
+    frame = sev.compare(fitted, rows, labels.to_numpy(), restricted=restricted or (), max_rows=max_rows)
+    write_frame(frame, as_json)

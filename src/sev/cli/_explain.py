@@ -1,0 +1,107 @@
+"""``sev explain``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sev.cli._options import comma_list, common, kind, restricted, trust_pickle
+from sev.cli._output import Progress, say, write_result
+
+
+@click.command()
+@click.argument("explainer", type=click.Path(exists=True, dir_okay=False))
+@click.argument("inputs", nargs=-1, required=True)
+@click.option("--output", "-o", help="File or folder for the results; default: standard output.")
+@kind
+@restricted
+@click.option("--max-size", type=click.IntRange(1), help="Look no further than this size.")
+@click.option("--max-sets", type=click.IntRange(1), default=100, show_default=True, help="Minimum sets to list a row.")
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds for one row.")
+@click.option("--sets", is_flag=True, help="Write all minimum sets, in a column of their own.")
+@click.option(
+    "--keep", callback=comma_list, help="Columns to carry over: a,b; default: all that the model does not take."
+)
+@click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Workers.")
+@click.option("--engine", type=click.Choice(["local", "dask", "ray", "spark"]), default="local", show_default=True)
+@click.option("--address", help="Of the engine's scheduler; default: one is started on this machine.")
+@click.option(
+    "--rows-per-part", type=click.IntRange(1), default=100_000, show_default=True, help="For CSV and JSON lines."
+)
+@click.option("--format", "stdin_format", type=click.Choice(["csv", "tsv", "jsonl"]), help="Of standard input.")
+@trust_pickle
+@common
+def explain(
+    explainer: str, inputs: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any
+) -> None:
+    """Explain the rows of INPUTS, files or folders of any size; - is standard input.
+
+    CSV, TSV, JSON lines (.jsonl), Parquet and Feather are read, also followed by .gz or .zst. With -o, results are
+    written part by part: the same command goes on with a run that was ended, and counts the rows at its end. Without
+    it they go to standard output as CSV, or as JSON lines with --json.
+
+    \b
+    Examples:
+      sev explain loans.sev applicants.parquet -o reasons.parquet
+      sev explain loans.sev incoming/ -o reasons/ --jobs 4
+      cat applicants.csv | sev explain loans.sev - --json
+    """
+    if output is None or output == "-":
+        _to_stdout(explainer, inputs, as_json, **options)
+        return
+    from sev.batch import explain_files
+
+    progress = Progress(quiet)
+    engine = {
+        name: options.pop(name) for name in ("engine", "address", "rows_per_part", "stdin_format", "trust_pickle")
+    }
+    try:
+        result = explain_files(
+            explainer,
+            inputs,
+            output,
+            n_jobs=options.pop("jobs"),
+            on_start=progress.start,
+            on_part=progress.update,
+            **engine,
+            **options,
+        )
+    except KeyboardInterrupt:
+        progress.close()
+        _stopped(output, inputs, progress.done)
+    progress.close()
+    if result.rows_before:
+        say(f"{result.rows_before:,} rows were done by an earlier run", quiet)
+    write_result({"output": str(result.output), "rows": result.rows, "statuses": result.statuses}, as_json)
+
+
+def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
+    """Say what is kept and how to go on, and end at once: workers have nothing to say any more."""
+    click.echo(f"\nStopped; {done:,} rows are done and kept.", err=True)
+    if "-" in inputs:
+        click.echo(f"Standard input cannot be resumed: remove {output} before the next run.", err=True)
+    else:
+        click.echo(f"To go on:\n  {shlex.join(['sev', *sys.argv[1:]])}", err=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(130)
+
+
+def _to_stdout(explainer: str, inputs: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    from sev.batch._inputs import input_files
+    from sev.batch._streaming import explain_stream
+
+    unused: dict[str, Any] = {"engine": "local", "address": None, "jobs": 1}
+    for name, default in unused.items():
+        if options.pop(name) != default:
+            raise click.UsageError(f"--{name} needs an output: add -o FILE or -o FOLDER.")
+    archive = Path(explainer).read_bytes()
+    files = input_files(inputs, stdin_format=options.pop("stdin_format"), hashed=False)
+    out = sys.stdout.buffer
+    explain_stream(archive, files, out, as_json=as_json, **options)
+    out.flush()

@@ -1,0 +1,105 @@
+"""What commands write: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import click
+import pandas as pd
+
+from sev.explanations._json import plain_value
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+def write_result(result: Mapping[str, Any], as_json: bool) -> None:
+    """A few named values: one JSON object, or one line each."""
+    plain = {name: _plain(value) for name, value in result.items()}
+    if as_json:
+        click.echo(json.dumps(plain, ensure_ascii=False))
+        return
+    width = max(len(name) for name in plain)
+    for name, value in plain.items():
+        if isinstance(value, dict):
+            shown = ", ".join(f"{key} {_number(entry)}" for key, entry in value.items())
+        else:
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else _number(value)
+        click.echo(f"{name:<{width}}  {shown}")
+
+
+def write_frame(frame: pd.DataFrame, as_json: bool) -> None:
+    """A table: one JSON object a line, or aligned columns."""
+    if not as_json:
+        click.echo(frame.to_string(na_rep=""))
+        return
+    for label, row in frame.iterrows():
+        entry = {str(name): _plain(value) for name, value in row.items()}
+        click.echo(json.dumps({"name": _plain(label), **entry}, ensure_ascii=False))
+
+
+def say(message: str, quiet: bool) -> None:
+    """A message to whoever watches."""
+    if not quiet:
+        click.echo(message, err=True)
+
+
+class Progress:
+    """Rows done, rate and remaining time: a bar on a terminal, a plain line now and then elsewhere."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._bar: Any = None
+        self._total: int | None = None
+        self._started = self._said = time.monotonic()
+        self.done = 0
+
+    def start(self, total: int | None, done: int) -> None:
+        """Begin, when it is known how many rows there are."""
+        self._total = total
+        self._started = self._said = time.monotonic()
+        if not self._quiet and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, initial=done, unit=" rows", unit_scale=True, desc="Explaining")
+
+    def update(self, rows: int) -> None:
+        """Some rows more are done."""
+        self.done += rows
+        if self._bar is not None:
+            self._bar.update(rows)
+        elif not self._quiet and time.monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
+            self._said = time.monotonic()
+            click.echo(self._line(), err=True)
+
+    def close(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.close()
+        elif not self._quiet and self.done:
+            click.echo(self._line(), err=True)
+
+    def _line(self) -> str:
+        rate = self.done / max(time.monotonic() - self._started, 1e-9)
+        line = f"explained {self.done:,} rows, {rate:,.0f} rows/s"
+        if not self._total:
+            return line
+        left = (self._total - self.done) / max(rate, 1e-9)
+        return f"{line}, {100 * self.done / self._total:.0f} % of {self._total:,}, {left:,.0f} s left"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return plain_value(value)
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return "" if value is None else str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"

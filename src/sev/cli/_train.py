@@ -1,0 +1,58 @@
+"""``sev train``."""
+
+from __future__ import annotations
+
+import click
+
+from sev.cli._options import common, restricted, rows_and_labels, table_options, trust_pickle
+from sev.cli._output import say, write_result
+
+
+@click.command()
+@click.option("--model", required=True, help="Fitted model: .skops, or .pkl with --trust-pickle.")
+@table_options
+@click.option("--objective", type=click.Choice(["minus", "plus", "volume", "both"]), default="minus", show_default=True)
+@click.option("--max-accuracy-loss", type=float, default=0.005, show_default=True, help="Accuracy that may be lost.")
+@restricted
+@click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the training.")
+@click.option("--output", "-o", required=True, help="File for the new model, such as better.skops.")
+@trust_pickle
+@common
+def train(
+    model: str,
+    data: str,
+    label: str,
+    text: tuple[str, ...] | None,
+    numbers: tuple[str, ...] | None,
+    objective: str,
+    max_accuracy_loss: float,
+    restricted: tuple[str, ...] | None,
+    random_state: int,
+    output: str,
+    trust_pickle: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Tune a fitted model so that its decisions need fewer reasons, and save it.
+
+    \b
+    Example:
+      sev train --model loans.skops --data train.csv --label refused --objective minus -o better.skops
+    """
+    import sev
+    from sev.files import load_model, save_model
+
+    fitted = load_model(model, trust_pickle=trust_pickle)
+    rows, labels = rows_and_labels(data, label, text, numbers, [fitted])
+    say(f"tuning {type(fitted).__name__} on {len(rows):,} rows", quiet)
+    better, record = sev.optimize(
+        fitted,
+        rows,
+        labels.to_numpy(),
+        objective=objective,
+        max_accuracy_loss=max_accuracy_loss,
+        restricted=restricted or (),
+        random_state=random_state,
+    )
+    save_model(better, output, allow_pickle=trust_pickle)
+    write_result({"output": output, "model": type(better).__name__, "record": str(record)}, as_json)

@@ -1,0 +1,67 @@
+"""What an explainer is made of, without anything that can be worked out again from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from sev.references import FittedReference
+from sev.space import FeatureSpace, TableForm
+
+
+@dataclass(frozen=True, eq=False)
+class TargetParts:
+    """One class being explained.
+
+    Parameters
+    ----------
+    target : object
+        The class.
+    threshold : float
+        Scores of at least this are predicted as the class.
+    leads : bool
+        Whether the score is the lead over the best other class.
+    reference : FittedReference
+        What features are changed to.
+    """
+
+    target: Any
+    threshold: float
+    leads: bool
+    reference: FittedReference
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainerParts:
+    """Enough to build the same explainer again, in another process or at another time.
+
+    Parameters
+    ----------
+    model : object
+        The fitted model.
+    form, space : TableForm, FeatureSpace
+        What rows look like and which columns move together.
+    restricted : tuple of str
+        Features that no explanation may use.
+    sample : DataFrame
+        Background rows on which a reading of the model is put to the proof, each time anew.
+    targets : tuple of TargetParts
+        The classes being explained.
+    backend, backend_reason : str
+        How the model was read when the parts were taken, and why not otherwise.
+    n_background, background_hash : int and str, or None
+        Of the background rows that the explainer was made from, for records.
+    """
+
+    model: Any
+    form: TableForm
+    space: FeatureSpace
+    restricted: tuple[str, ...]
+    sample: pd.DataFrame
+    targets: tuple[TargetParts, ...]
+    backend: str
+    backend_reason: str = ""
+    n_background: int | None = None
+    background_hash: str | None = None

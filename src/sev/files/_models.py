@@ -1,0 +1,190 @@
+"""Models as bytes: in skops, in a booster's own format, or, when both sides agree, pickled."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from sev._optional import require
+from sev.exceptions import ArchiveError, UntrustedTypeError
+from sev.files._container import check_contents, read_member, refusing
+from sev.files._content import check_catboost_bytes, check_lightgbm_text, check_skops_members, check_trees
+from sev.files._trusted import TRUSTED
+
+_SKOPS_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\.(json|npy|npz|bin)")
+_MOST_SKOPS_MEMBERS = 1_000_000
+_OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def model_to_bytes(model: Any, *, allow_pickle: bool) -> tuple[str, bytes]:
+    """Name of a form and the model in it.
+
+    Raises
+    ------
+    UntrustedTypeError
+        When the model has no safe form and ``allow_pickle`` is not given.
+    """
+    kind = f"{type(model).__module__.partition('.')[0]}.{type(model).__name__}"
+    if kind == "xgboost.Booster":
+        return "xgboost", bytes(model.save_raw("ubj"))
+    if kind == "lightgbm.Booster":
+        return "lightgbm", model.model_to_string(num_iteration=-1).encode()
+    try:
+        return "skops", _to_skops(model)
+    except UntrustedTypeError as error:
+        if not allow_pickle:
+            raise UntrustedTypeError(
+                f"{error} Pass allow_pickle=True to pickle the model instead: whoever loads the file then runs "
+                "whatever code is in it, and has to agree with trust_pickle=True."
+            ) from error
+    return "pickle", _to_pickle(model)
+
+
+def model_from_bytes(form: Any, data: bytes, *, trust_pickle: bool = False) -> Any:
+    """Inverse of :func:`model_to_bytes`; nothing in ``data`` is run unless it is a pickle and trusted."""
+    if form == "pickle" and not trust_pickle:
+        raise UntrustedTypeError(
+            "The model in this file is pickled, and loading it runs whatever code is in the file. If you know where it "
+            "comes from, pass trust_pickle=True (--trust-pickle)."
+        )
+    reader = _READERS.get(form) if isinstance(form, str) else None
+    if reader is None:
+        raise ArchiveError(f"The file holds a model in a form that is not known: {str(form)[:40]!r}.")
+    with refusing(f"its {form} model is damaged"):
+        return reader(data)
+
+
+# -- skops -------------------------------------------------------------------------------------------------------------
+
+
+def _skops() -> Any:
+    """The module ``skops.io``, without what it would import along the way.
+
+    It walks through all of scikit-learn, which imports whole array libraries where they are installed: seconds for
+    torch, in each worker, for nothing. A name that is None in ``sys.modules`` is passed over.
+    """
+    libraries = [name for name in ("torch", "dask", "cupy", "jax") if name not in sys.modules]
+    held_back = [f"sklearn.externals.array_api_compat.{name}" for name in libraries]
+    held_back = [name for name in held_back if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(held_back))  # type: ignore[arg-type]
+    try:
+        return import_module("skops.io")
+    finally:
+        for name in held_back:
+            sys.modules.pop(name, None)
+
+
+def _to_skops(model: Any) -> bytes:
+    try:
+        data = _renumbered(_skops().dumps(model))
+        _check_types(data)
+    except UntrustedTypeError as error:
+        raise UntrustedTypeError(f"This model cannot be saved safely: {error}") from error
+    except Exception as error:  # skops meets objects that it cannot take apart
+        raise UntrustedTypeError(
+            f"This model cannot be saved safely: {type(model).__name__} has no form that skops can write "
+            f"({str(error)[:200]})."
+        ) from error
+    return data
+
+
+def _from_skops(data: bytes) -> Any:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        check_contents(archive.infolist(), _SKOPS_NAME, _MOST_SKOPS_MEMBERS)
+        check_skops_members(archive)
+    _check_types(data)
+    model = _skops().loads(data, trusted=list(TRUSTED))
+    check_trees(model)
+    return model
+
+
+def _check_types(data: bytes) -> None:
+    strange = sorted(set(_skops().get_untrusted_types(data=data)) - set(TRUSTED))
+    if strange:
+        raise UntrustedTypeError(f"it holds types that are not on the list of safe ones: {', '.join(strange[:10])}.")
+
+
+def _renumbered(data: bytes) -> bytes:
+    """The same skops file with objects numbered in order instead of by memory address: same model, same bytes."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {info.filename: read_member(archive, info) for info in archive.infolist()}
+    schema = json.loads(members.pop("schema.json"))
+    numbers: dict[int, int] = {}
+    names: dict[str, str] = {}
+
+    def renumber(node: Any) -> Any:
+        if isinstance(node, list):
+            return [renumber(one) for one in node]
+        if not isinstance(node, dict):
+            return node
+        fresh = {key: renumber(value) for key, value in node.items()}
+        if isinstance(node.get("__id__"), int):
+            fresh["__id__"] = numbers.setdefault(node["__id__"], len(numbers) + 1)
+        if isinstance(node.get("file"), str) and node["file"] in members:
+            suffix = node["file"].rpartition(".")[2]
+            fresh["file"] = names.setdefault(node["file"], f"{len(names) + 1}.{suffix}")
+        return fresh
+
+    schema = renumber(schema)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for old, new in names.items():
+            archive.writestr(zipfile.ZipInfo(new, _OLDEST_DATE), members[old])
+        archive.writestr(zipfile.ZipInfo("schema.json", _OLDEST_DATE), json.dumps(schema, separators=(",", ":")))
+    return buffer.getvalue()
+
+
+# -- other forms -------------------------------------------------------------------------------------------------------
+
+
+def _from_xgboost(data: bytes) -> Any:
+    xgboost = require("xgboost", extra="boosters", feature="This explainer")
+    booster = xgboost.Booster()
+    booster.load_model(bytearray(data))
+    return booster
+
+
+def _from_lightgbm(data: bytes) -> Any:
+    text = data.decode()
+    check_lightgbm_text(text)
+    lightgbm = require("lightgbm", extra="boosters", feature="This explainer")
+    return lightgbm.Booster(model_str=text)
+
+
+def _from_catboost(data: bytes) -> Any:
+    check_catboost_bytes(data)
+    catboost = require("catboost", extra="boosters", feature="This explainer")
+    return catboost.CatBoostClassifier().load_model(blob=data)
+
+
+def _to_pickle(model: Any) -> bytes:
+    try:
+        import cloudpickle
+    except ModuleNotFoundError:  # joblib had its own before it asked for the package
+        from joblib.externals import cloudpickle
+    try:
+        data: bytes = cloudpickle.dumps(model)
+    except Exception as error:
+        raise UntrustedTypeError(f"This model cannot be pickled either: {type(error).__name__}: {error}.") from error
+    return data
+
+
+def _from_pickle(data: bytes) -> Any:
+    import pickle
+
+    return pickle.loads(data)
+
+
+_READERS: dict[str, Callable[[bytes], Any]] = {
+    "skops": _from_skops,
+    "xgboost": _from_xgboost,
+    "lightgbm": _from_lightgbm,
+    "catboost": _from_catboost,
+    "pickle": _from_pickle,
+}

@@ -1,0 +1,103 @@
+"""Every format in and out gives the same answers as a call in memory."""
+
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from batch import tables
+
+from sev.batch import explain_files, read_frame
+from sev.batch._formats import TableFormat, format_of, stream_tables
+from sev.exceptions import BatchError, InputError
+
+ENDINGS = ["csv", "tsv", "jsonl", "parquet", "feather"]
+
+
+@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_is_read(ending, packed, explainer, archive, tmp_path):
+    frame = tables.applications()
+    source = tables.write(frame, tmp_path / f"in.{ending}{packed}")
+    result = explain_files(archive, source, tmp_path / "out", rows_per_part=60)
+    assert result.rows == len(frame)
+    tables.assert_same(tables.results(tmp_path / "out"), tables.expected(explainer, frame))
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_is_written(ending, packed, explainer, archive, tmp_path):
+    frame = tables.applications()
+    source = tables.write(frame, tmp_path / "in.parquet")
+    output = tmp_path / f"out.{ending}{packed}"
+    explain_files(archive, source, output)
+    wanted = tables.expected(explainer, frame)
+    if ending in ("parquet", "feather"):
+        found = read_frame(output)
+        assert [tuple(() if one is None else one) for one in found["features"]] == wanted["features"].tolist()
+    else:
+        found = read_frame(output, text=["number", "features"])
+        texts = [tuple(json.loads(one)) if isinstance(one, str) else () for one in found["features"]]
+        assert texts == wanted["features"].tolist()
+    assert found["number"].tolist() == wanted["number"].tolist()
+    assert found["row"].tolist() == list(range(len(frame)))
+    assert found["status"].tolist() == wanted["status"].tolist()
+    assert found["score"].tolist() == wanted["score"].tolist()
+    assert not (tmp_path / f"{output.name}.parts").exists()
+
+
+def test_pieces_have_one_length_whatever_is_in_them(tmp_path):
+    text = b"a,b\n" + b"".join(b'%d,"x\ny"\n' % row for row in range(1000))
+    (tmp_path / "in.csv").write_bytes(text)
+    for size in (7, 300, 10_000):
+        pieces = list(stream_tables(tmp_path / "in.csv", TableFormat("csv"), size))
+        assert pa.concat_tables(pieces).column("a").to_pylist() == [str(row) for row in range(1000)]
+        assert [piece.num_rows for piece in pieces[:-1]] == [size] * (len(pieces) - 1)
+
+
+def test_numbers_in_json_keep_their_digits(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"a": 1.10}\n{"a": null}\n{"a": "007"}\n\n', encoding="utf-8")
+    [table] = stream_tables(tmp_path / "in.jsonl", TableFormat("jsonl"), 10)
+    assert table.column("a").to_pylist() == ["1.10", None, "007"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("in.csv", b"", "empty"),
+        ("in.csv", b"a,a\n1,2\n", "more than once"),
+        ("in.csv", b"age,income,branch,home\n1,2\n", "cannot be read as csv"),
+        ("in.jsonl", b"nonsense\n", "Line 1 is no JSON"),
+        ("in.jsonl", b"[1]\n", "Line 1 is no JSON object"),
+        ("in.parquet", b"nonsense", "cannot be read as parquet"),
+        ("in.feather", b"nonsense", "cannot be read as feather"),
+        ("in.csv.gz", b"nonsense", "cannot be read"),
+        ("in.csv", b"age,income\n1,2\n", "lacks 2 columns"),
+    ],
+)
+def test_files_that_cannot_be_read_say_why(name, content, message, archive, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises((InputError, BatchError), match=message):
+        explain_files(archive, tmp_path / name, tmp_path / "out")
+
+
+def test_endings_tell_formats():
+    assert format_of("a.b.csv.gz").compression == "gzip"
+    with pytest.raises(InputError, match="ending does not tell"):
+        format_of("table.xlsx")
+
+
+def test_types_of_training_rows_are_read_carefully(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("zip,count,share,flag,mixed,none\n007,1,0.5,true,1,\n08,,1e3,false,x,\n", encoding="utf-8")
+    frame = read_frame(path)
+    assert frame["zip"].tolist() == ["007", "08"]
+    assert frame["count"].dtype.kind == "f"
+    assert frame["share"].tolist() == [0.5, 1000.0]
+    assert frame["flag"].dtype == bool
+    assert frame["mixed"].tolist() == ["1", "x"]
+    assert frame["none"].isna().all()
+    assert read_frame(path, numbers=["zip"])["zip"].tolist() == [7, 8]
+    assert pd.api.types.is_string_dtype(read_frame(path, text=["count"])["count"])
+    with pytest.raises(InputError, match="no numbers"):
+        read_frame(path, numbers=["mixed"])
