@@ -206,10 +206,19 @@ def test_constant_columns_are_fine(family):
 
 
 def test_vol_opt_leaves_constant_columns_alone():
+    from sev.training._linear import train_linear
+    from sev.training._settings import settings_for
+    from sev.training._task import TrainingTask
+
     rows, labels = numbers()
+    base = LogisticRegression().fit(rows, labels)
     rows[:, 2] = 7.0
-    model = SMALL["linear"](objective="volume").fit(rows, labels)
-    assert model.coef_[0, 2] == model.base_estimator_.coef_[0, 2]
+    task = TrainingTask(
+        rows, labels.astype(float), np.arange(4), rows[labels == 0].mean(axis=0), np.ones(4, dtype=np.bool_)
+    )
+    tuned = train_linear(base, task, settings_for("linear", {"objective": "volume", "schedule": "recipe"}, 0)).estimator
+    assert tuned.coef_[0, 2] == base.coef_[0, 2]
+    assert not np.isclose(tuned.coef_[0, [0, 1, 3]], base.coef_[0, [0, 1, 3]]).any()
 
 
 def test_predictions_need_no_torch(tmp_path):

@@ -104,6 +104,7 @@ def test_a_moved_share_of_positives_is_refused():
     with pytest.warns(TrainingWarning, match="share of positives"):
         _, record = sev.optimize(model, rows, labels, penalties=[3.0], max_accuracy_loss=1.0, max_rate_change=0.0)
     assert record.chosen is None
+    assert "share of positives" in record.path.loc[3.0, "why"]
 
 
 def test_a_search_gives_its_best_model():

@@ -41,13 +41,14 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
     generator = torch.Generator().manual_seed(settings.seed)
     size = min(schedule.batch_size or n_rows, n_rows)
     optimiser = torch.optim.Adam(list(parameters), lr=schedule.learning_rate, fused=True)
-    n_steps = schedule.epochs * -(-n_rows // size)
+    epochs = schedule.passes(n_rows)
+    n_steps = epochs * -(-n_rows // size)
     decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, n_steps) if schedule.decay else None
     watch = _Watch(settings.tol, settings.n_iter_no_change)
     history: list[dict[str, float]] = []
-    bar = tqdm(total=schedule.epochs, disable=not settings.progress, desc="training", unit="epoch")
+    bar = tqdm(total=epochs, disable=not settings.progress, desc="training", unit="epoch")
     with _one_thread(), bar:
-        for epoch in range(schedule.epochs):
+        for epoch in range(epochs):
             with_sev = epoch >= schedule.warmup
             seen: list[tuple[int, list[float]]] = []
             for batch in _batches(n_rows, size, generator):

@@ -38,6 +38,8 @@ class Schedule:
         How far past the threshold the best neighbour should be.
     rate_penalty : float
         Weight of the rate guard.
+    min_steps : int
+        Steps below which more passes are made: on small data an epoch is a handful.
     """
 
     epochs: int
@@ -49,6 +51,12 @@ class Schedule:
     distil: bool = True
     margin: float = 0.05
     rate_penalty: float = 10.0
+    min_steps: int = 0
+
+    def passes(self, n_rows: int) -> int:
+        """Passes over so many rows."""
+        size = min(self.batch_size or n_rows, n_rows)
+        return max(self.epochs, -(-self.min_steps // -(-n_rows // size)))
 
 
 _PAPER = Schedule(
@@ -58,7 +66,7 @@ _PAPER = Schedule(
 SCHEDULES: dict[str, dict[Family, Schedule]] = {
     "recipe": {
         "linear": Schedule(epochs=400, learning_rate=0.1),
-        "network": Schedule(epochs=10, learning_rate=2e-3, batch_size=256),
+        "network": Schedule(epochs=8, learning_rate=2e-3, batch_size=256, min_steps=50),
         "trees": Schedule(epochs=200, learning_rate=0.1),
     },
     "paper": {"linear": _PAPER, "network": _PAPER, "trees": replace(_PAPER, from_base=True)},
@@ -156,7 +164,7 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
         schedule = replace(schedule, learning_rate=0.03)
     if given.get("max_iter") is not None:
         epochs = int(given["max_iter"])
-        schedule = replace(schedule, epochs=epochs, warmup=schedule.warmup * epochs // schedule.epochs)
+        schedule = replace(schedule, epochs=epochs, warmup=schedule.warmup * epochs // schedule.epochs, min_steps=0)
     if given.get("learning_rate") is not None:
         schedule = replace(schedule, learning_rate=float(given["learning_rate"]))
     if given.get("batch_size") is not None:
