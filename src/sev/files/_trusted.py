@@ -57,6 +57,11 @@ TRUSTED: tuple[str, ...] = (
     "sklearn.utils._bunch.Bunch",
     "sklearn.utils._metadata_requests.MetadataRequest",
     "sklearn.utils._metadata_requests.MethodMetadataRequest",
+    # our own estimators, made of the above
+    "sev.training._boosting.SEVGradientBoostingClassifier",
+    "sev.training._encoder.TableEncoder",
+    "sev.training._logistic.SEVLogisticRegression",
+    "sev.training._mlp.SEVMLPClassifier",
     # boosters: their state is their own model format
     "catboost.core.CatBoost",
     "catboost.core.CatBoostClassifier",

@@ -135,7 +135,8 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.final_estimator_ = trained.estimator
         self.history_ = trained.history
         self.n_iter_ = len(trained.history)
-        self.reference_ = row
+        # plain values, which every safe file format can hold
+        self.reference_ = {str(name): _plain(row[name].iloc[0]) for name in row.columns}
         self._refuse_degenerate(task)
         self._expose()
 
@@ -215,3 +216,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = self._takes_nan()
         return tags
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -70,8 +70,8 @@ class SEVLogisticRegression(SEVClassifier):
         Raw rows to encoded ones.
     base_estimator_, final_estimator_ : estimator
         Before and after tuning, on encoded rows.
-    reference_ : DataFrame of one row
-        The reference.
+    reference_ : dict
+        The reference: the value of each column.
     history_ : list of dict
         Mean of each term of the loss in each pass.
 
