@@ -86,7 +86,7 @@ def main() -> None:
         targets = torch.sigmoid(network(rows))
     rate = float((targets >= 0.5).float().mean())
     short = losses.SEVLoss(reference, encoder.column_source_, objective="plus", rate=rate)
-    ShortReasons(network, short).fit(rows, targets, epochs=30, rate=2e-3)
+    ShortReasons(network, short).fit(rows, targets, epochs=60, rate=1e-3)
 
     print(f"mean SEV+ {before:.2f} -> {mean_sev('plus'):.2f}")
     print(f"share refused {share:.3f} -> {score(X_test).round().mean():.3f}")
