@@ -64,3 +64,21 @@ def positive_reference(results: Results, data: str, variant: str) -> str:
 def title(data: str) -> str:
     """Name of a data set for people."""
     return TITLES[data]
+
+
+def verdict(ours: dict[str, float], theirs: dict[str, float]) -> str:
+    """Whether a model is as good as the paper's in every figure; if not, where, with both figures.
+
+    The paper rounds to two digits: ours may be half a digit worse. Accuracy and AUC should be high, all else low.
+    """
+    worse = []
+    for figure, value in ours.items():
+        high_is_good = figure.endswith(("accuracy", "auc"))
+        room = 0.5 if "unexplainable" in figure else 0.005
+        lost = theirs[figure] - value if high_is_good else value - theirs[figure]
+        if lost > room + 1e-9:
+            digits = 1 if "unexplainable" in figure else 3
+            word = "below" if high_is_good else "above"
+            name = FIGURES.get(figure, "unexplainable, %")
+            worse.append(f"{name} {value:.{digits}f} {word} {theirs[figure]:.2f}")
+    return "met" if not worse else "not met: " + ", ".join(worse)

@@ -48,12 +48,11 @@ def split(name: str, number: int, plan: Plan | None = None) -> Split:
     return X_train.reset_index(drop=True), X_test.reset_index(drop=True), y_train, y_test
 
 
-def sampled_rows(n_rows: int, number: int, plan: Plan) -> Any:
-    """Places of the test rows that models are explained on: the same for every model of a split."""
-    if n_rows <= plan.max_test_rows:
+def sampled_rows(n_rows: int, number: int, limit: int) -> Any:
+    """Places of at most ``limit`` test rows to explain models on: for one limit the same for every model of a split."""
+    if n_rows <= limit:
         return np.arange(n_rows)
-    drawn = np.random.default_rng(FIRST_SEED + number).choice(n_rows, plan.max_test_rows, replace=False)
-    return np.sort(drawn)
+    return np.sort(np.random.default_rng(FIRST_SEED + number).choice(n_rows, limit, replace=False))
 
 
 @lru_cache(maxsize=1)

@@ -21,7 +21,7 @@ _SIZES = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 def quality(model: Any, X: pd.DataFrame, y: Any, part: str) -> dict[str, float]:
     """Accuracy, AUC and share of positive predictions on one part of the data."""
-    scores = np.asarray(_quietly(model.predict_proba, X))[:, 1]
+    scores = np.asarray(quietly(model.predict_proba, X))[:, 1]
     return {
         f"{part}_accuracy": float(((scores >= 0.5) == (np.asarray(y) == 1)).mean()),
         f"{part}_auc": float(roc_auc_score(y, scores)),
@@ -31,13 +31,14 @@ def quality(model: Any, X: pd.DataFrame, y: Any, part: str) -> dict[str, float]:
 
 def explainer_of(model: Any, X: pd.DataFrame, y: Any, *, reference: Any = "mean", **options: Any) -> sev.Explainer:
     """An explainer with the paper's reference; one that is positive is reported, not refused."""
-    return _quietly(sev.Explainer, model, X, y, reference=reference, allow_positive_reference=True, **options)
+    return quietly(sev.Explainer, model, X, y, reference=reference, allow_positive_reference=True, **options)
 
 
 def reference_score(explainer: sev.Explainer) -> float:
     """The model's score of the reference."""
     model: Any = explainer.model
-    return float(np.asarray(_quietly(model.predict_proba, explainer.reference))[0, 1])
+    row: Any = explainer.reference if hasattr(model, "feature_names_in_") else explainer.reference.to_numpy()
+    return float(np.asarray(quietly(model.predict_proba, row))[0, 1])
 
 
 def sizes(
@@ -48,7 +49,7 @@ def sizes(
     A mean is over the rows that have a size. Where the reference is positive SEV+ is not a number: it is None.
     """
     name = "restricted" if restricted else kind
-    many = _quietly(explainer.explain, rows, kind=kind, restricted=restricted, max_sets=1, time_limit=plan.time_limit)
+    many = quietly(explainer.explain, rows, kind=kind, restricted=restricted, max_sets=1, time_limit=plan.time_limit)
     states = states_of(many)
     asked = [letter for letter in states if letter != LETTERS["not_target"]]
     unexplainable = asked.count(LETTERS["unexplainable"])
@@ -91,7 +92,7 @@ class KeptSizes:
         return float(np.nanmean(self.sizes))
 
 
-def _quietly(call: Any, *args: Any, **options: Any) -> Any:
+def quietly(call: Any, *args: Any, **options: Any) -> Any:
     """Call without warnings of what the results state anyway."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FallbackWarning)

@@ -45,9 +45,9 @@ def introduction(results: Results, plan: Plan) -> list[str]:
         "Explanations Without Sparse Models”, AISTATS 2024).",
         "Splits are 80/20 and stratified. Numbers are standardised and texts one-hot encoded on the training part. The "
         "reference is the mean of numbers and the most common value of texts over the negatives of the training part.",
-        f"Models are fitted on {rows} of the training part. Accuracy and AUC are on the whole test part; explanations "
-        f"are those of the positive predictions among at most {plan.max_test_rows:,} rows of it, the same rows for "
-        "every model of a split. All explanations are exact.",
+        f"Models are fitted on {rows} of the training part. Accuracy and AUC are on the whole test part. Explanations "
+        f"are those of the positive predictions among at most {plan.max_test_rows:,} rows of it "
+        f"({plan.max_network_rows:,} for networks), the same rows for every model of a split. All are exact.",
         f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes of one core.",
     ]
     if plan.quick:

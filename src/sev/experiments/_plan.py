@@ -34,6 +34,8 @@ class Plan:
         Rows of the training part that models are fitted on; None is all.
     max_test_rows : int
         Rows of the test part, a fixed sample, whose positive predictions are explained. Accuracy is on all rows.
+    max_network_rows : int
+        The same for networks, whose proofs take longest.
     max_queries : int
         Positive predictions that the slow methods of others explain in one task.
     time_limit : float
@@ -48,6 +50,7 @@ class Plan:
     diabetes_splits: int = 3
     max_train_rows: int | None = None
     max_test_rows: int = 2000
+    max_network_rows: int = 500
     max_queries: int = 200
     time_limit: float = 20.0
     data_home: str | None = None
@@ -71,6 +74,7 @@ class Plan:
                 "diabetes_splits": 2,
                 "max_train_rows": 2000,
                 "max_test_rows": 120,
+                "max_network_rows": 60,
                 "max_queries": 12,
             }
         return cls(**settings | {name: value for name, value in given.items() if value is not None})

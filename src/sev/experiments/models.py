@@ -42,7 +42,8 @@ def run(task: Task, plan: Plan) -> dict[str, Any]:
         **_measure.quality(model, X_train, y_train, "train"),
         **_measure.quality(model, X_test, y_test, "test"),
     }
-    rows = X_test.iloc[sampled_rows(len(X_test), task.split, plan)]
+    limit = plan.max_network_rows if variant.family == "mlp" else plan.max_test_rows
+    rows = X_test.iloc[sampled_rows(len(X_test), task.split, limit)]
     explainer = _measure.explainer_of(model, X_train, y_train)
     score = _measure.reference_score(explainer)
     found |= {
