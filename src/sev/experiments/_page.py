@@ -1,0 +1,121 @@
+"""The page of results, in Markdown and as one HTML file, written from the files of results."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import sev
+from sev.experiments._paper import printed_figures
+from sev.experiments._plan import Plan
+from sev.experiments._section import Picture, Section, Table
+from sev.experiments._task import Results
+
+TITLE = "The paper, reproduced"
+
+
+def write_page(modules: Sequence[Any], results: Results, plan: Plan, folder: Path) -> tuple[Path, Path]:
+    """Write ``reproduction.md`` with its pictures, and ``reproduction.html``; return their paths."""
+    sections = [module.section(results, printed_figures()) for module in modules]
+    pictures = _drawn(sections)
+    images = folder / "images"
+    if pictures:
+        images.mkdir(parents=True, exist_ok=True)
+    for name, content in pictures.items():
+        (images / f"{name}.png").write_bytes(content)
+    intro = introduction(results, plan)
+    markdown = folder / "reproduction.md"
+    markdown.write_text(as_markdown(intro, sections), encoding="utf-8")
+    html = folder / "reproduction.html"
+    html.write_text(as_html(intro, sections, pictures), encoding="utf-8")
+    return markdown, html
+
+
+def introduction(results: Results, plan: Plan) -> list[str]:
+    """How the figures came about."""
+    seconds = sum(one.seconds for one in results)
+    rows = "all rows" if plan.max_train_rows is None else f"{plan.max_train_rows:,} rows"
+    sentences = [
+        "Written by `sev reproduce`. Beside each figure stands what the paper prints (“Sparse and Faithful "
+        "Explanations Without Sparse Models”, AISTATS 2024).",
+        "Splits are 80/20 and stratified. Numbers are standardised and texts one-hot encoded on the training part. The "
+        "reference is the mean of numbers and the most common value of texts over the negatives of the training part.",
+        f"Models are fitted on {rows} of the training part. Accuracy and AUC are on the whole test part. Explanations "
+        f"are those of the positive predictions among at most {plan.max_test_rows:,} rows of it "
+        f"({plan.max_network_rows:,} for networks), the same rows for every model of a split. All are exact.",
+        f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes of one core.",
+    ]
+    if plan.quick:
+        sentences.insert(1, "This is a quick run on samples: it shows that everything works, not what the figures are.")
+    return sentences
+
+
+def as_markdown(intro: list[str], sections: Sequence[Section]) -> str:
+    """The page in Markdown; pictures are files beside it."""
+    lines = [f"# {TITLE}", "", *_paragraphs(intro)]
+    for section in sections:
+        lines += [f"## {section.heading}", "", *_paragraphs(section.sentences)]
+        for table in section.tables:
+            lines += [f"**{table.caption}**", "", *_markdown_table(table), ""]
+        for picture in section.pictures:
+            lines += [f"![{picture.caption}](images/{picture.name}.png)", "", f"*{picture.caption}*", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def as_html(intro: list[str], sections: Sequence[Section], pictures: dict[str, bytes]) -> str:
+    """The page as one file that needs no other."""
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(loader=PackageLoader("sev.experiments"), autoescape=True, trim_blocks=True)
+    shown = {name: base64.b64encode(content).decode() for name, content in pictures.items()}
+    return environment.get_template("page.html").render(
+        title=TITLE, intro=intro, sections=sections, pictures=shown, cells=cells
+    )
+
+
+def cells(frame: pd.DataFrame) -> list[list[str]]:
+    """The cells of a table as text."""
+    return [[_text(value) for value in row] for row in frame.itertuples(index=False)]
+
+
+def _text(value: Any) -> str:
+    if value is None or (isinstance(value, float) and pd.isna(value)):
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _markdown_table(table: Table) -> list[str]:
+    def line(values: Sequence[Any]) -> str:
+        return "| " + " | ".join(str(value).replace("|", "\\|") for value in values) + " |"
+
+    frame = table.frame
+    return [line(frame.columns), line(["---"] * frame.shape[1]), *(line(row) for row in cells(frame))]
+
+
+def _paragraphs(sentences: Sequence[str]) -> list[str]:
+    return [line for sentence in sentences for line in (sentence, "")]
+
+
+def _drawn(sections: Sequence[Section]) -> dict[str, bytes]:
+    pictures = [picture for section in sections for picture in section.pictures]
+    if not pictures:
+        return {}
+    import matplotlib
+
+    matplotlib.use("agg")
+    return {picture.name: _png(picture) for picture in pictures}
+
+
+def _png(picture: Picture) -> bytes:
+    import matplotlib.pyplot as plt
+
+    figure = picture.draw()
+    stream = BytesIO()
+    figure.savefig(stream, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
+    return stream.getvalue()

@@ -1,0 +1,54 @@
+"""Table 2: what training for short explanations costs in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.experiments import models
+from sev.experiments._data import NEEDS_COPY, TITLES
+from sev.experiments._plan import DATA, Plan
+from sev.experiments._section import Section, Table, number
+from sev.experiments._task import Results, Task
+
+NAME = "table2"
+TITLE = "Table 2: training time of MLPs"
+
+_VARIANTS = {"mlp": "baseline", "mlp_plus": "all_opt_plus", "mlp_minus": "all_opt_minus"}
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """Networks on all data sets."""
+    return models.tasks_of(plan, DATA, tuple(_VARIANTS))
+
+
+def section(results: Results, paper: Mapping[str, Any]) -> Section:
+    """Seconds, and seconds over those of the baseline, which compare across machines."""
+    lines = [_line(results, data, paper["training_seconds_mlp"][data]) for data in DATA]
+    sentences = [
+        "Processor seconds on one core, encoding included. Ours are the base model and the tuning together. Seconds "
+        "depend on the machine; the ratio to the baseline does not, or less so.",
+        "The paper's baseline trains for 100 epochs; ours is scikit-learn's MLP with early stopping.",
+    ]
+    return Section(TITLE, sentences, [Table("Training time, seconds", pd.DataFrame(lines))])
+
+
+def _line(results: Results, data: str, printed: Mapping[str, float]) -> dict[str, Any]:
+    ours = {variant: results.values("models", data, variant, "fit_seconds") for variant in _VARIANTS}
+    mean = {variant: float(np.mean(found)) if found else np.nan for variant, found in ours.items()}
+    line: dict[str, Any] = {"data": TITLES[data]}
+    for variant, name in _VARIANTS.items():
+        heading = {"mlp": "baseline", "mlp_plus": "All-Opt+", "mlp_minus": "All-Opt-"}[variant]
+        line[f"{heading}: paper"] = f"{printed[name]:g}"
+        line[f"{heading}: ours"] = number(mean[variant], 2)
+        if variant != "mlp":
+            theirs, own = printed[name] / printed["baseline"], mean[variant] / mean["mlp"]
+            line[f"{heading} ratio: paper"] = f"{theirs:.2f}"
+            line[f"{heading} ratio: ours"] = number(own, 2)
+            line[f"{heading} ratio: difference"] = f"{own - theirs:+.2f}" if np.isfinite(own) else ""
+    line["splits"] = len(ours["mlp"])
+    line["note"] = NEEDS_COPY if data == "mimic" and not ours["mlp"] else ""
+    return line
