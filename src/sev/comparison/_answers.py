@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,8 @@ class Outcome:
         its decision. "error", "not_applicable": see the reason. For "sev", its own status.
     features : tuple of str
         Features that are changed.
+    changes : dict
+        Columns that are changed, and what to.
     reason : str
         Why there are none, or what else there is to know.
     to_reference : bool
@@ -38,6 +40,7 @@ class Outcome:
 
     status: str
     features: tuple[str, ...] = ()
+    changes: dict[Any, Any] = field(default_factory=dict)
     reason: str = ""
     to_reference: bool = True
     ordering: str = ""
@@ -69,7 +72,7 @@ class Smallest:
         reason = one.reason
         if one.status == Status.UNEXPLAINABLE:
             reason = "no change of allowed features to the reference undoes the decision: proven"
-        yield Outcome(status=status, features=one.features, reason=reason)
+        yield Outcome(status=status, features=one.features, changes=_changes(case, query, one.features), reason=reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +92,8 @@ class Importances:
             added = ", absolute" if ordering == "absolute" and len(orderings) > 1 else ""
             changed = _walk(case, query, order)
             if changed:
-                yield Outcome(status="flipped", features=changed, reason=self.note, ordering=added)
+                changes = _changes(case, query, changed)
+                yield Outcome(status="flipped", features=changed, changes=changes, reason=self.note, ordering=added)
             else:
                 reason = "the decision stands with all allowed features at the reference"
                 yield Outcome(status="never_flips", reason=reason, ordering=added)
@@ -108,7 +112,12 @@ class Counterfactual:
                 continue
             changed = changed_features(case, query, row)
             names = tuple(np.array(case.space.names, dtype=object)[changed])
-            yield Outcome(status="flipped", features=names, to_reference=False)
+            changes = {
+                column: row[column].iloc[0]
+                for column in case.space.columns
+                if _is_other(case.queries[column].iloc[query], row[column].iloc[0])
+            }
+            yield Outcome(status="flipped", features=names, changes=changes, to_reference=False)
             return
         if self.rows:
             yield Outcome(status="not_confirmed", reason="the model does not change its decision", to_reference=False)
@@ -120,10 +129,25 @@ def changed_features(case: Case, query: int, row: pd.DataFrame) -> BoolArray:
     """Features whose columns are not all the same in a query and another row."""
     changed = np.zeros(len(case.space), dtype=np.bool_)
     for column, feature in zip(case.space.columns, case.space.column_feature.tolist(), strict=True):
-        mine, other = case.queries[column].iloc[query], row[column].iloc[0]
-        same = bool(mine == other) if not (pd.isna(mine) or pd.isna(other)) else bool(pd.isna(mine) and pd.isna(other))
-        changed[feature] |= not same
+        changed[feature] |= _is_other(case.queries[column].iloc[query], row[column].iloc[0])
     return changed
+
+
+def _is_other(mine: Any, other: Any) -> bool:
+    if pd.isna(mine) or pd.isna(other):
+        return bool(pd.isna(mine) != pd.isna(other))
+    return bool(mine != other)
+
+
+def _changes(case: Case, query: int, features: Sequence[str]) -> dict[Any, Any]:
+    """The columns that differ in a set of features, and the values that the reference has there."""
+    chosen = case.space.select(features, what="features")
+    reference = case.references.iloc[int(case.assigned[query])]
+    return {
+        column: reference[column]
+        for column, feature in zip(case.space.columns, case.space.column_feature.tolist(), strict=True)
+        if chosen[feature] and _is_other(case.queries[column].iloc[query], reference[column])
+    }
 
 
 def _walk(case: Case, query: int, order: np.ndarray) -> tuple[str, ...]:

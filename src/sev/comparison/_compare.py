@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from sev.comparison._registry import Prepare
 
 ALL_METHODS = ("sev", "shap-tree", "shap-kernel", "lime", "dice")
+_COLUMNS = [
+    *("method", "query", "flips", "seconds", "status", "features"),
+    *("changes", "minimal", "reason", "setup_seconds"),
+]
 _ORDERINGS: dict[str, tuple[Ordering, ...]] = {
     "signed": ("signed",),
     "absolute": ("absolute",),
@@ -87,6 +91,7 @@ def compare_methods(
         - ``status``: "flipped", "never_flips", "none_found", "not_confirmed", "not_applicable", "error", and for "sev"
           its own ("optimal", "unexplainable" and so on); ``reason`` says why;
         - ``features``: the features that were changed;
+        - ``changes``: the columns that were changed, and what to;
         - ``minimal``: False when fewer features are proven to be enough, True when none fewer are (towards the
           reference), missing when nobody knows;
         - ``setup_seconds``: to get the method ready, one query to warm up included.
@@ -131,9 +136,7 @@ def compare_methods(
     finally:
         bar.close()
     table = pd.DataFrame(lines)
-    return table.assign(minimal=_minimal(table)).drop(columns="to_reference")[
-        ["method", "query", "flips", "seconds", "status", "features", "minimal", "reason", "setup_seconds"]
-    ]
+    return table.assign(minimal=_minimal(table)).drop(columns="to_reference")[_COLUMNS]
 
 
 def _lines(
@@ -162,6 +165,7 @@ def _lines(
                     "seconds": seconds,
                     "status": outcome.status,
                     "features": outcome.features,
+                    "changes": outcome.changes,
                     "reason": outcome.reason,
                     "setup_seconds": setup,
                     "to_reference": outcome.to_reference,
