@@ -87,3 +87,10 @@ def test_expected_times_come_from_the_most_similar_tasks():
     assert times.of(Task("models", "fico", 1, "l2")) == 1.0
     assert times.left([Task("models", "fico", 7, "gbdt"), Task("models", "fico", 1, "l2")]) == 21.0
     assert (spoken(30), spoken(600), spoken(9000)) == ("30 s", "10 min", "2.5 h")
+
+
+def test_results_have_a_compact_form():
+    done = [Done(Task("models", "fico", n, "l2"), {"a": 0.123456, "b": {"c": n}, "states": "11N"}, 1.0) for n in (0, 1)]
+    (line,) = json.loads(Results(done).compact())
+    assert (line["splits"], line["a"], line["b: c"]) == ([0, 1], [0.1235, 0.1235], [0, 1])
+    assert "states" not in line
