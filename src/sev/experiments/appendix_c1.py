@@ -81,9 +81,7 @@ def _line(results: Results, data: str, variant: Variant, paper: Mapping[str, Any
             ours[figure] = float(np.mean(values))
             if theirs.get(figure):
                 line[f"{name}: difference"] = f"{ours[figure] - theirs[figure][0]:+.3f}"
-    line["SEV of the baseline"] = spread(results.values("models", data, base, size)) or positive_reference(
-        results, data, base
-    )
+    line["SEV of the baseline"] = spread(results.values("models", data, base, size)) or why_none(results, data, base)
     line["positive: baseline, ours"] = _rates(results, data, base, variant.name)
     line["reference positive"] = _positive_references(results, data, variant.name)
     line["splits"] = len(results.of("models", data, variant.name))
