@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
 
-.PHONY: help demo test test-engines lint docs bench clean
+.PHONY: help demo test test-engines test-experiments lint docs bench clean
 
 help:
 	@echo "make demo   train a model on the bundled loan data and explain its refusals"
 	@echo "make test   linters, type checks and all tests"
 	@echo "make test-engines   install Dask, Ray and Spark and test batches on them"
+	@echo "make test-experiments   a quick run of the whole paper, minutes on two cores"
 	@echo "make lint   linters and type checks only"
 	@echo "make docs   run the examples and the code in the documentation"
 	@echo "make bench  run the benchmarks"
@@ -42,6 +43,14 @@ $(VENV)/.engines-installed: $(VENV)/.dev-installed
 
 test-engines: $(VENV)/.engines-installed
 	SEV_ENGINE_ROWS=200000 RAY_USAGE_STATS_ENABLED=0 SPARK_LOCAL_IP=127.0.0.1 $(BIN)/python -m pytest tests/batch/test_engines.py
+
+# Without SEV_DATA_HOME only the bundled German Credit is used.
+$(VENV)/.compare-installed: $(VENV)/.dev-installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[compare]"
+	touch $@
+
+test-experiments: $(VENV)/.compare-installed
+	SEV_QUICK_RUN=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/experiments
 
 docs: $(VENV)/.dev-installed
 	for example in examples/*.py; do echo "== $$example"; MPLBACKEND=agg $(BIN)/python $$example || exit 1; done

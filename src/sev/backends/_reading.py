@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,16 +31,23 @@ class Reading:
         What stood around the final estimator.
     encoding : ColumnwiseEncoding
         Rows in the backend's space.
+    final_scores_are_the_models : bool
+        Whether the final estimator, given transformed rows, has been seen to give the model's own outputs bit by bit.
     """
 
     backend: Backend
     unwrapped: Unwrapped
     encoding: ColumnwiseEncoding
+    final_scores_are_the_models: bool = False
     _bands: dict[float, tuple[float, float]] = field(default_factory=dict)
 
     def scores(self, margins: FloatArray) -> FloatArray:
         """The model's own score of the second class, for given margins."""
         return self.unwrapped.link(self.backend.scores(margins))
+
+    def final_outputs(self, transformed: Any) -> Any:
+        """What the final estimator gives for transformed rows."""
+        return _asker(self.unwrapped)(transformed)
 
     def band(self, threshold: float) -> tuple[float, float]:
         """Margins between which only the model decides; ``threshold`` is on the score of the second class."""
@@ -74,7 +81,7 @@ def read_model(
     encoding = ColumnwiseEncoding(_Encoder(unwrapped, backend), form, space, sample)
     reading = Reading(backend, unwrapped, encoding)
     _prove(reading, _second_class(scores.ask), form, space, sample)
-    return reading
+    return replace(reading, final_scores_are_the_models=_same_outputs(reading, scores, form.to_native(sample)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +120,16 @@ def _prove(
     if hard_rows is not None:
         estimator = _second_class(_asker(reading.unwrapped))
         _meet(backend.scores(backend.margins(backend.encode(hard_rows))), estimator(hard_rows), backend.score_tolerance)
+
+
+def _same_outputs(reading: Reading, scores: ModelScores, rows: NativeTable) -> bool:
+    """Whether a pipeline does nothing but transform rows and ask its last step, as seen on real rows."""
+    unwrapped = reading.unwrapped
+    if not unwrapped.transforms or unwrapped.links or unwrapped.response != scores.response:
+        return False
+    ours = np.asarray(reading.final_outputs(unwrapped.transform(rows)))
+    theirs = np.asarray(scores.ask(rows))
+    return ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
 
 
 def _meet(ours: FloatArray, theirs: FloatArray, tolerance: float) -> None:

@@ -53,7 +53,11 @@ class Scorer:
 
     def scores(self, rows: NativeTable) -> FloatArray:
         """Score of the target for each row, as the model itself gives it."""
-        outputs = np.asarray(self.ask(rows))
+        return self.scores_of(self.ask(rows))
+
+    def scores_of(self, outputs: Any) -> FloatArray:
+        """Score of the target, from what the model gave for each row."""
+        outputs = np.asarray(outputs)
         if outputs.dtype.kind not in "fiub":
             raise ModelError(f"The model's scores are of dtype {outputs.dtype}; numbers are needed.")
         if outputs.ndim == 2 and outputs.shape[1] == 1:

@@ -42,7 +42,7 @@ def beside(results: Results, data: str, variant: str, figure: str, theirs: list[
         "model": BY_NAME[variant].title,
         "figure": FIGURES[figure],
         "paper": printed(theirs),
-        "ours": spread(ours) or positive_reference(results, data, variant),
+        "ours": spread(ours) or why_none(results, data, variant),
         "difference": "",
         "splits": len(ours),
         "within": "",
@@ -53,12 +53,15 @@ def beside(results: Results, data: str, variant: str, figure: str, theirs: list[
     return line
 
 
-def positive_reference(results: Results, data: str, variant: str) -> str:
+def why_none(results: Results, data: str, variant: str) -> str:
     """Why there is no figure."""
     found = results.of("models", data, variant)
     if not found:
         return "not run"
-    return "reference positive" if any(not one.result["reference_negative"] for one in found) else ""
+    if any(not one.result["reference_negative"] for one in found):
+        return "reference positive"
+    asked = sum(value for one in found for name, value in one.result.items() if name.endswith("_queries"))
+    return "" if asked else "nobody is predicted positive"
 
 
 def title(data: str) -> str:

@@ -20,7 +20,7 @@ TITLE = "The paper, reproduced"
 
 
 def write_page(modules: Sequence[Any], results: Results, plan: Plan, folder: Path) -> tuple[Path, Path]:
-    """Write ``reproduction.md`` with its pictures, and ``reproduction.html``; return their paths."""
+    """Write ``reproduction.md`` with its pictures, ``reproduction.html`` and ``results.json``; return the pages."""
     sections = [module.section(results, printed_figures()) for module in modules]
     pictures = _drawn(sections)
     images = folder / "images"
@@ -31,6 +31,7 @@ def write_page(modules: Sequence[Any], results: Results, plan: Plan, folder: Pat
     intro = introduction(results, plan)
     markdown = folder / "reproduction.md"
     markdown.write_text(as_markdown(intro, sections), encoding="utf-8")
+    (folder / "results.json").write_text(results.compact(), encoding="utf-8")
     html = folder / "reproduction.html"
     html.write_text(as_html(intro, sections, pictures), encoding="utf-8")
     return markdown, html
@@ -47,12 +48,30 @@ def introduction(results: Results, plan: Plan) -> list[str]:
         "reference is the mean of numbers and the most common value of texts over the negatives of the training part.",
         f"Models are fitted on {rows} of the training part. Accuracy and AUC are on the whole test part. Explanations "
         f"are those of the positive predictions among at most {plan.max_test_rows:,} rows of it "
-        f"({plan.max_network_rows:,} for networks), the same rows for every model of a split. All are exact.",
+        f"({plan.max_network_rows:,} for networks), the same rows for every model of a split.",
+        _proven(results, plan),
         f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes of one core.",
     ]
+    if plan.splits_of("diabetes") != plan.splits:
+        sentences.append(
+            f"Diabetes, ten times as large as the others, has {plan.diabetes_splits} splits. Every table says how many "
+            "splits a figure is the mean of."
+        )
     if plan.quick:
         sentences.insert(1, "This is a quick run on samples: it shows that everything works, not what the figures are.")
     return sentences
+
+
+def _proven(results: Results, plan: Plan) -> str:
+    """How many explanations are not known to be the smallest."""
+    found = [one.result for one in results]
+    asked, open_ = (
+        sum(value for result in found for name, value in result.items() if name.endswith(ending) and value)
+        for ending in ("_queries", "_not_proven")
+    )
+    if not open_:
+        return f"All {asked:,} explanations counted here are proven minimal."
+    return f"{open_:,} of {asked:,} explanations ended at {plan.time_limit:g} s; all others are proven minimal."
 
 
 def as_markdown(intro: list[str], sections: Sequence[Section]) -> str:

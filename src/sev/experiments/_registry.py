@@ -8,7 +8,16 @@ from typing import Any
 from sev.exceptions import InputError
 
 #: Module of each section of the page. A name here is what ``--only`` takes.
-_SECTIONS = ("table1",)
+_SECTIONS = (
+    "table1",
+    "figure2",
+    "figure3",
+    "table2",
+    "table3",
+    "restricted",
+    "appendix_c1",
+    "causes",
+)
 
 #: Modules that measure for several sections and show nothing themselves.
 _MEASURES = ("models",)

@@ -129,11 +129,46 @@ class Results:
         values = self.values(experiment, data, variant, name)
         return float(np.mean(values)) if values else float("nan")
 
+    def compact(self) -> str:
+        """The numbers of all results as JSON, a line for each experiment, data set and variant.
+
+        Figures of the splits stand in lists; texts, and what is kept of single queries, are left out.
+        """
+        lines: dict[tuple[str, str, str], list[Done]] = {}
+        for one in self._done:
+            lines.setdefault((one.task.experiment, one.task.data, one.task.variant), []).append(one)
+        written = []
+        for (experiment, data, variant), found in lines.items():
+            numbers = [_numbers(one.result) for one in found]
+            entry = {
+                "experiment": experiment,
+                "data": data,
+                "variant": variant,
+                "splits": [one.task.split for one in found],
+                "seconds": [round(one.seconds, 1) for one in found],
+                **{name: [one.get(name) for one in numbers] for name in sorted(set().union(*numbers))},
+            }
+            written.append(json.dumps(entry, ensure_ascii=False))
+        return "[\n" + ",\n".join(written) + "\n]\n"
+
     def __len__(self) -> int:
         return len(self._done)
 
     def __iter__(self) -> Any:
         return iter(self._done)
+
+
+def _numbers(result: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Numbers of a result by name; those of dictionaries inside have the names joined."""
+    found: dict[str, Any] = {}
+    for name, value in result.items():
+        if isinstance(value, dict):
+            found |= _numbers(value, f"{prefix}{name}: ")
+        elif isinstance(value, float):
+            found[prefix + name] = round(value, 4)
+        elif isinstance(value, int):  # truth values too
+            found[prefix + name] = value
+    return found
 
 
 def _task(path: Path) -> Task | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sev.experiments import models
-from sev.experiments._compare import beside, positive_reference, verdict
+from sev.experiments._compare import beside, verdict, why_none
 from sev.experiments._data import NEEDS_COPY, TITLES
 from sev.experiments._models import BASE_OF, BASELINES, OPTIMISED, Variant
 from sev.experiments._plan import DATA, Plan
@@ -75,15 +75,13 @@ def _line(results: Results, data: str, variant: Variant, paper: Mapping[str, Any
     for figure, name in (("test_accuracy", "accuracy"), ("test_auc", "AUC"), (size, "SEV")):
         values = results.values("models", data, variant.name, figure)
         line[f"{name}: paper"] = printed(theirs.get(figure))
-        line[f"{name}: ours"] = spread(values) or positive_reference(results, data, variant.name)
+        line[f"{name}: ours"] = spread(values) or why_none(results, data, variant.name)
         line[f"{name}: difference"] = ""
         if values:
             ours[figure] = float(np.mean(values))
             if theirs.get(figure):
                 line[f"{name}: difference"] = f"{ours[figure] - theirs[figure][0]:+.3f}"
-    line["SEV of the baseline"] = spread(results.values("models", data, base, size)) or positive_reference(
-        results, data, base
-    )
+    line["SEV of the baseline"] = spread(results.values("models", data, base, size)) or why_none(results, data, base)
     line["positive: baseline, ours"] = _rates(results, data, base, variant.name)
     line["reference positive"] = _positive_references(results, data, variant.name)
     line["splits"] = len(results.of("models", data, variant.name))

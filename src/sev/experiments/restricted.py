@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev import plots
 from sev.experiments import _measure, _models
 from sev.experiments._compare import verdict
 from sev.experiments._data import FIRST_SEED, NEEDS_COPY, TITLES, sampled_rows, split
 from sev.experiments._paper import printed_figures
 from sev.experiments._plan import Plan
-from sev.experiments._section import Section, Table, spread
+from sev.experiments._section import Picture, Section, Table, spread
 from sev.experiments._task import Results, Task
 
 NAME = "restricted"
@@ -78,6 +79,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
     for data in _DATA:
         if results.of(NAME, data, "after"):
             made.tables.append(_features(results, data))
+            made.pictures.append(_picture(results, data))
     return made
 
 
@@ -144,6 +146,36 @@ def _features(results: Results, data: str) -> Table:
         columns=["feature", "restricted", "used before", "used after"],
     )
     return Table(f"{TITLES[data]}: share of explained queries that use a feature", frame)
+
+
+class _KeptFeatures:
+    """What the plot of feature shares asks of explanations."""
+
+    def __init__(self, found: list[dict[str, float]], restricted: list[str]) -> None:
+        names = dict.fromkeys([*restricted, *(name for shares in found for name in shares)])
+        self.feature_names = tuple(names)
+        self.restricted = tuple(restricted)
+        self._shares = pd.Series({name: _mean_share(found, name) for name in names})
+
+    def feature_shares(self, sets: str = "first") -> pd.Series:
+        """Mean over the splits."""
+        return self._shares
+
+
+def _picture(results: Results, data: str) -> Picture:
+    def draw() -> Any:
+        after = results.of(NAME, data, "after")
+        models: Any = {
+            "before, nothing restricted": _KeptFeatures(
+                [one.result["minus_features"] for one in results.of(NAME, data, "before")], []
+            ),
+            "after, restricted": _KeptFeatures(
+                [one.result["restricted_features"] for one in after], after[0].result["restricted"]
+            ),
+        }
+        return plots.feature_shares(models).figure
+
+    return Picture(f"restricted_{data}", f"{TITLES[data]}: features that explanations use.", draw)
 
 
 def _mean_share(found: list[dict[str, float]], name: str) -> float:

@@ -14,8 +14,9 @@ from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading, read_model
 from sev.backends._sampling import telling_rows
 from sev.backends._scores import ModelScores, Scorer, check_probabilities, model_scores
-from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation, PositiveReferenceError
+from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation
 from sev.explainers._batches import answer_all
+from sev.explainers._checks import checked_labels, reference_scores, threshold_for
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
 from sev.explainers._parts import ExplainerParts, TargetParts
@@ -25,7 +26,7 @@ from sev.explanations import Answers, Explanation, Explanations
 from sev.references import Background, FittedReference, Reference, as_reference
 from sev.search import Limits
 from sev.space import FeatureSpace, TableForm
-from sev.typing import BoolArray, FloatArray, Kind, NativeTable
+from sev.typing import BoolArray, Kind, NativeTable
 
 #: Vertices that a black box is asked about for one row before the search ends with what it knows.
 DEFAULT_MAX_PREDICTIONS = 1_000_000
@@ -95,13 +96,13 @@ class Explainer:
         classes = scores.classes if _is(target, "predicted") else (scores.for_target(target, threshold).target,)
         if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
             raise InputError('target="predicted" with more than two classes takes no threshold.')
-        labels = _checked_labels(y_train, len(background), scores.classes)
+        labels = checked_labels(y_train, len(background), scores.classes)
         self.classes_ = scores.classes
         self.backend_reason = ""
         reading = self._read(scores)
         self._tasks: list[Task] = []
         for one in classes:
-            scorer = scores.for_target(one, _threshold_for(one, scores, threshold, len(classes)))
+            scorer = scores.for_target(one, threshold_for(one, scores, threshold, len(classes)))
             self._add_task(scorer, reading, background, labels, reference, threshold, allow_positive_reference)
         self._n_background, self._background_hash = len(background), table_hash(background)
 
@@ -338,7 +339,7 @@ class Explainer:
                 number=len(self._tasks),
                 scorer=scorer,
                 reference=fitted,
-                reference_scores=_reference_scores(fitted, scorer, self._form, allow_positive),
+                reference_scores=reference_scores(fitted, scorer, self._form, allow_positive),
                 reading=reading,
                 form=self._form,
                 space=self._space,
@@ -380,51 +381,6 @@ class Explainer:
             restricted=tuple(np.array(self._space.names, dtype=object)[~settings.allowed]),
             source=source,
         )
-
-
-def _checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
-    if labels is None:
-        return None
-    array = np.asarray(labels)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1 or len(array) != n_rows:
-        raise InputError(f"y_train has shape {array.shape}, X_train has {n_rows} rows: one label a row is needed.")
-    known = pd.Index(classes)
-    strange = [value for value in pd.unique(pd.Series(array)) if value not in known]
-    if strange:
-        raise InputError(
-            f"y_train holds labels that are no classes of the model: {strange[:5]}. Its classes are {list(classes)}: "
-            "pass the labels that the model was trained on."
-        )
-    return array
-
-
-def _reference_scores(fitted: FittedReference, scorer: Scorer, form: TableForm, allow_positive: bool) -> FloatArray:
-    try:
-        scores = scorer.scores(form.to_native(fitted.rows))
-    except Exception as error:
-        raise InputError(
-            f"The model fails on the reference ({fitted.name}): {type(error).__name__}: {error}. Pass reference= a row "
-            "that the model takes."
-        ) from error
-    if not np.isfinite(scores).all():
-        raise InputError(f"The model's score of the reference ({fitted.name}) is {scores[~np.isfinite(scores)][0]}.")
-    positive = scorer.is_positive(scores)
-    if positive.any() and not allow_positive:
-        raise PositiveReferenceError(
-            f"The reference ({fitted.name}) is itself predicted {scorer.target!r}: its score is "
-            f"{scores[positive][0]:.4g}, the threshold {scorer.threshold:.4g}. Choose another reference "
-            '(reference="auto" finds one), or pass allow_positive_reference=True.'
-        )
-    return scores
-
-
-def _threshold_for(target: Any, scores: ModelScores, threshold: float | None, n_targets: int) -> float | None:
-    """The threshold for one class when every class is explained: two classes share one cut."""
-    if threshold is None or n_targets == 1 or target == scores.classes[1]:
-        return threshold
-    return -threshold if scores.response == "decision_function" else 1.0 - threshold
 
 
 def _is(value: Any, word: str) -> bool:

@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import _safe_indexing
 
 from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading
@@ -69,16 +71,18 @@ class Task:
 
     def answer(self, queries: pd.DataFrame, settings: Settings) -> Answers:
         """Explain rows; those that are not of the class, or on which the model fails, are marked so."""
-        scores, reasons = self.score_safely(queries)
+        scores, reasons, transformed = self._score_and_transform(queries)
         status = np.full(len(queries), Status.NOT_TARGET.code, dtype=np.int8)
         status[list(reasons)] = Status.ERROR.code
         rows = np.flatnonzero(np.isfinite(scores) & self.scorer.is_positive(scores))
         positives = queries if len(rows) == len(queries) else queries.iloc[rows]
+        if transformed is not None and len(rows) < len(queries):
+            transformed = _safe_indexing(transformed, rows)
         assigned = self.reference.assigned(positives)
         # of many rows only the first sets are wanted at once; the others wait until somebody asks
         later = len(queries) > _ROWS_SETTLED_AT_ONCE
         limits = replace(settings.limits, first_only=later)
-        solution = self._solve(positives, assigned, replace(settings, limits=limits))
+        solution = self._solve(positives, assigned, replace(settings, limits=limits), transformed)
         solution, result_scores = self._checked(positives, assigned, solution, settings, first_only=later)
         waits = solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete) & later
         found = np.zeros(len(queries), dtype=np.int64)
@@ -126,41 +130,59 @@ class Task:
             two, two_reasons = self.score_safely(queries.iloc[half:])
             shifted = {half + row: reason for row, reason in two_reasons.items()}
             return np.concatenate([one, two]), {**one_reasons, **shifted}
-        bad = np.flatnonzero(~np.isfinite(scores))
-        return scores, {int(row): f"the model's score is {scores[row]}" for row in bad}
+        return scores, _reasons_of_bad(scores)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _solve(self, queries: pd.DataFrame, assigned: IntArray, settings: Settings) -> Solution:
+    def _score_and_transform(self, queries: pd.DataFrame) -> tuple[FloatArray, dict[int, str], Any]:
+        """The model's own scores, and the rows as its final estimator takes them where the two are made together.
+
+        A pipeline's transform costs more than anything else for a single row, and its result is needed twice.
+        """
+        if self.reading is None or not self.reading.final_scores_are_the_models:
+            return *self.score_safely(queries), None
+        try:
+            transformed = self.reading.unwrapped.transform(self.form.to_native(queries))
+            scores = self.scorer.scores_of(self.reading.final_outputs(transformed))
+        except Exception:  # some row makes the model raise: found out below
+            return *self.score_safely(queries), None
+        return scores, _reasons_of_bad(scores), transformed
+
+    def _solve(
+        self, queries: pd.DataFrame, assigned: IntArray, settings: Settings, transformed: Any = None
+    ) -> Solution:
         """Solve rows, one reference after the other."""
         if not len(queries):
             return SolutionBuilder(0, n_words(len(self.space))).build()
         groups = np.unique(assigned)
         if len(groups) == 1:
-            return self._solve_group(queries, int(groups[0]), settings)
+            return self._solve_group(queries, int(groups[0]), settings, transformed)
         parts = []
         for group in groups.tolist():
             rows = np.flatnonzero(assigned == group)
-            parts.append((rows, self._solve_group(queries.iloc[rows], group, settings)))
+            some = None if transformed is None else _safe_indexing(transformed, rows)
+            parts.append((rows, self._solve_group(queries.iloc[rows], group, settings, some)))
         return Solution.merge(parts)
 
-    def _solve_group(self, queries: pd.DataFrame, reference: int, settings: Settings) -> Solution:
+    def _solve_group(self, queries: pd.DataFrame, reference: int, settings: Settings, transformed: Any) -> Solution:
         assigned = np.full(len(queries), reference, dtype=np.int64)
         if settings.kind == "plus" and self.scorer.is_positive(self.reference_scores[reference : reference + 1])[0]:
             return _nothing_needed(len(queries), len(self.space))
         if self.reading is None:
             return self._solve_blackbox(queries, assigned, settings)
         try:
-            problem = self._exact_problem(queries, assigned, settings)
+            problem = self._exact_problem(queries, assigned, settings, transformed)
         except CannotReadError as error:
             warnings.warn(f"{len(queries)} rows are explained as a black box: {error}.", FallbackWarning, stacklevel=2)
             return self._solve_blackbox(queries, assigned, settings)
         return self.reading.backend.solve(problem)
 
-    def _exact_problem(self, queries: pd.DataFrame, assigned: IntArray, settings: Settings) -> Problem:
+    def _exact_problem(
+        self, queries: pd.DataFrame, assigned: IntArray, settings: Settings, transformed: Any
+    ) -> Problem:
         assert self.reading is not None
         encoding = self.reading.encoding
-        encoded = encoding.encode(queries)
+        encoded = encoding.encode(queries) if transformed is None else self.reading.backend.encode(transformed)
         others = self._encoded_references
         encoding.own_new_columns(queries, self.reference.rows, assigned, encoded, others)
         low, high = self.reading.band(self.scorer.threshold_of_second_class)
@@ -279,6 +301,11 @@ class Task:
         again = self._solve_blackbox(queries.iloc[wrong], assigned[wrong], settings)
         kept = np.setdiff1d(np.arange(len(queries)), wrong)
         return Solution.merge([(kept, solution.take(kept)), (wrong, again)])
+
+
+def _reasons_of_bad(scores: FloatArray) -> dict[int, str]:
+    bad = np.flatnonzero(~np.isfinite(scores))
+    return {int(row): f"the model's score is {scores[row]}" for row in bad}
 
 
 def _spread(everything: np.ndarray, rows: IntArray, values: np.ndarray) -> np.ndarray:

@@ -104,7 +104,7 @@ def _is_everything(rows: IntArray, n_rows: int) -> bool:
 
 
 def _differs(values: pd.Series, references: pd.Series, assigned: IntArray) -> BoolArray:
-    if values.dtype.kind in "fiub" and references.dtype.kind in "fiub":
+    if _plain_number(values) and _plain_number(references):
         mine = values.to_numpy()
         other = references.to_numpy()
         other = other[0] if len(other) == 1 else other[assigned]
@@ -116,16 +116,24 @@ def _differs(values: pd.Series, references: pd.Series, assigned: IntArray) -> Bo
         other = references.iloc[0]
         if pd.isna(other):
             return values.notna().to_numpy()
-        return ~np.asarray(pd.Series(values.array == other).fillna(False), dtype=np.bool_)
+        equal: Any = values.array == other
+        if isinstance(equal, pd.api.extensions.ExtensionArray):
+            equal = equal.to_numpy(dtype=np.bool_, na_value=False)
+        return ~np.asarray(equal, dtype=np.bool_)
     codes, _ = pd.factorize(pd.concat([values, references], ignore_index=True), use_na_sentinel=True)
     return np.asarray(codes[: len(values)] != codes[len(values) :][assigned])
+
+
+def _plain_number(values: pd.Series) -> bool:
+    """Whether numpy holds the values as numbers; pandas' own integers may hold NA, which equals nothing."""
+    return isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub"
 
 
 def _stack(values: pd.Series, references: pd.Series) -> pd.api.extensions.ExtensionArray | np.ndarray:
     """Query values followed by reference values, in a dtype that holds both."""
     if values.dtype == references.dtype and isinstance(values.dtype, pd.api.extensions.ExtensionDtype):
         return type(values.array)._concat_same_type([values.array, references.array])
-    if values.dtype.kind in "fiub" and references.dtype.kind in "fiub":
+    if _plain_number(values) and _plain_number(references):
         return np.concatenate([values.to_numpy(), references.to_numpy()])
     if isinstance(values.dtype, pd.CategoricalDtype):
         both = values.cat.categories.append(pd.Index(references.dropna().unique()).difference(values.cat.categories))

@@ -12,6 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from sev.training import losses
 from sev.training._loop import minimise
+from sev.training._penalty import SEVPenalty
 from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 from sev.typing import FloatArray
@@ -62,6 +63,7 @@ class _LinearLoss:
         self._targets = torch.from_numpy(task.labels.astype(np.float64))
         self._varying = torch.from_numpy(np.flatnonzero(np.isfinite(spread)))
         self._settings = settings
+        self._penalty = SEVPenalty(settings, len(task.rows))
         self._rate = 0.0
 
     def start(self, weights: FloatArray, bias: float, settings: Settings) -> None:
@@ -96,7 +98,9 @@ class _LinearLoss:
         sev = self._sev(rows, logits, reference_logit)
         reference = losses.reference_term(reference_logit, margin=settings.reference_margin)
         rate = losses.rate_guard(logits, self._rate) if settings.rate_penalty else zero
-        total = fit + settings.sev_penalty * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
+        weight = self._penalty.weight
+        self._penalty.see(fit, targets)
+        total = fit + weight * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
         return losses.LossParts(total, fit, sev, reference, rate)
 
     def _sev(self, rows: Tensor, logits: Tensor, reference_logit: Tensor) -> Tensor:

@@ -25,11 +25,12 @@ class SEVLogisticRegression(SEVClassifier):
     restricted : iterable of str, default=()
         Features that no explanation may use.
     sev_penalty : float, default=None
-        Weight of the SEV term; None is 1, or 0.03 for "volume".
+        Weight of the SEV term. None: it starts strong (2 to 3) and falls to about 1 as the probabilities move away from
+        the base model's; 0.03 for "volume", 1 with ``schedule="paper"``.
     reference_penalty : float, default=10.0
         Weight of the term that keeps the reference negative.
     rate_penalty : float, default=None
-        Weight of the term that keeps the share of positive predictions; None is 10, 1 with ``restricted`` features (a
+        Weight of the term that keeps the share of positive predictions; None is 10, 3 with ``restricted`` features (a
         decision that rests on those alone has to go), 0 with ``schedule="paper"``.
     margin : float, default=None
         How far past the threshold of one half the best neighbour should be; None is 0.05, or 0 with "paper".

@@ -12,6 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from sev.training import losses
 from sev.training._loop import minimise
+from sev.training._penalty import SEVPenalty
 from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 
@@ -43,6 +44,7 @@ def train_network(base: Any, task: TrainingTask, settings: Settings) -> Trained:
         margin=settings.margin,
         reference_margin=settings.reference_margin,
     )
+    penalty = SEVPenalty(settings, len(rows))
     memory = tuple(torch.full((len(rows),), -1) for _ in loss.sev_terms)
     visits = torch.zeros(len(rows), dtype=torch.int64)
 
@@ -56,7 +58,9 @@ def train_network(base: Any, task: TrainingTask, settings: Settings) -> Trained:
         # all neighbours are looked at in every second pass, which halves the price and is as good
         sweep = int(visits[chosen[0]]) % 2 == 0
         visits[chosen] += 1
+        loss.sev_penalty = penalty.weight
         parts: losses.LossParts = loss(module, rows[chosen], targets[chosen], hints=hints, sweep=sweep)
+        penalty.see(parts.fit, targets[chosen])
         for one, hint in zip(memory, hints, strict=True):
             one[chosen] = hint
         return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sev.exceptions import InputError
 
@@ -72,11 +72,30 @@ SCHEDULES: dict[str, dict[Family, Schedule]] = {
     "paper": {"linear": _PAPER, "network": _PAPER, "trees": replace(_PAPER, from_base=True)},
 }
 
-#: Weight of the SEV term where none is given.
-SEV_PENALTY: dict[Objective, float] = {"volume": 0.03, "plus": 1.0, "minus": 1.0, "both": 1.0}
 
+class Penalty(NamedTuple):
+    """Weight of the SEV term: least, most, and the drift from the base model at which it is the least."""
+
+    least: float
+    most: float
+    drift: float
+
+
+#: Where no weight is given.
+SEV_PENALTY: dict[Objective, Penalty] = {
+    "volume": Penalty(0.03, 0.03, 0.0),
+    "plus": Penalty(1.0, 2.0, 0.008),
+    "minus": Penalty(1.3, 3.0, 0.015),
+    "both": Penalty(1.3, 3.0, 0.015),
+}
+#: For perceptrons and trees, which follow the SEV term more readily.
+FLEXIBLE_SEV_PENALTY = Penalty(1.2, 2.0, 0.015)
+#: How far below the threshold "volume" puts the reference, and keeps it.
+VOLUME_REFERENCE_MARGIN = 0.07
+#: With restricted features more has to change.
+RESTRICTED_DRIFT = 0.03
 #: Weight of the rate guard with restricted features, where none is given.
-RESTRICTED_RATE_PENALTY = 1.0
+RESTRICTED_RATE_PENALTY = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +110,10 @@ class Settings:
         How the losses are minimised.
     sev_penalty, reference_penalty, rate_penalty : float
         Weights of the terms.
+    max_sev_penalty : float or None
+        Weight of the SEV term while the model has not moved; None: ``sev_penalty`` throughout.
+    drift : float
+        Distance from the base model at which the weight has come down to ``sev_penalty``.
     margin, reference_margin : float
         How far past the threshold the best neighbour, and below it the reference, should be.
     early_stopping : bool
@@ -108,6 +131,8 @@ class Settings:
     objective: Objective
     schedule: Schedule
     sev_penalty: float
+    max_sev_penalty: float | None = None
+    drift: float = 0.0
     reference_penalty: float = 10.0
     rate_penalty: float = 10.0
     margin: float = 0.05
@@ -161,7 +186,7 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
     schedule = SCHEDULES[given["schedule"]][family]
     if given["objective"] == "volume" and given["schedule"] == "recipe":
         # a larger step leaps over the well around a reference near the threshold, in which SEV+ is 1
-        schedule = replace(schedule, learning_rate=0.03)
+        schedule = replace(schedule, learning_rate=0.03, epochs=600)
     if given.get("max_iter") is not None:
         epochs = int(given["max_iter"])
         schedule = replace(schedule, epochs=epochs, warmup=schedule.warmup * epochs // schedule.epochs, min_steps=0)
@@ -169,13 +194,17 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
         schedule = replace(schedule, learning_rate=float(given["learning_rate"]))
     if given.get("batch_size") is not None:
         schedule = replace(schedule, batch_size=int(given["batch_size"]))
+    penalty = _sev_penalty(family, schedule, given)
     return Settings(
         objective=given["objective"],
         schedule=schedule,
-        sev_penalty=_or(given.get("sev_penalty"), SEV_PENALTY[given["objective"]]),
+        sev_penalty=penalty.least,
+        max_sev_penalty=penalty.most,
+        drift=penalty.drift,
         reference_penalty=_or(given.get("reference_penalty"), 10.0),
         rate_penalty=_or(given.get("rate_penalty"), _rate_penalty(schedule, given)),
         margin=_or(given.get("margin"), schedule.margin),
+        reference_margin=VOLUME_REFERENCE_MARGIN if given["objective"] == "volume" else 0.05,
         early_stopping=bool(given.get("early_stopping", False)),
         n_iter_no_change=int(given.get("n_iter_no_change", 10)),
         tol=float(given.get("tol", 1e-4)),
@@ -184,10 +213,25 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
     )
 
 
+def _sev_penalty(family: Family, schedule: Schedule, given: dict[str, Any]) -> Penalty:
+    """The weight that is given, or one that depends on the drift where there is a base model to drift from."""
+    if given.get("sev_penalty") is not None:
+        return Penalty(float(given["sev_penalty"]), float(given["sev_penalty"]), 0.0)
+    penalty = SEV_PENALTY[given["objective"]]
+    if family != "linear" and given["objective"] != "plus":
+        penalty = FLEXIBLE_SEV_PENALTY
+    if not schedule.distil:
+        return penalty._replace(least=min(1.0, penalty.least), most=min(1.0, penalty.least))
+    return penalty._replace(drift=RESTRICTED_DRIFT) if _is_restricted(given) else penalty
+
+
 def _rate_penalty(schedule: Schedule, given: dict[str, Any]) -> float:
     """The schedule's, weaker with restricted features: a decision that rests on those alone has to go."""
-    restricted = bool(tuple(given.get("restricted") or ()))
-    return min(schedule.rate_penalty, RESTRICTED_RATE_PENALTY) if restricted else schedule.rate_penalty
+    return min(schedule.rate_penalty, RESTRICTED_RATE_PENALTY) if _is_restricted(given) else schedule.rate_penalty
+
+
+def _is_restricted(given: dict[str, Any]) -> bool:
+    return bool(tuple(given.get("restricted") or ()))
 
 
 def _or(value: Any, default: float) -> float:

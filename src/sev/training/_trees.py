@@ -12,6 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from sev.training import losses
 from sev.training._ensembles import Ensemble, ensemble_of
 from sev.training._loop import minimise
+from sev.training._penalty import SEVPenalty
 from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 from sev.typing import FloatArray, IntArray
@@ -47,6 +48,7 @@ class _WeightLoss:
         self._targets = torch.from_numpy(targets.astype(np.float32))
         self._offset = float(ensemble.offset)
         self._settings = settings
+        self._penalty = SEVPenalty(settings, len(task.rows))
         self.weights = torch.ones(ensemble.n_trees, requires_grad=True)
         self.bias = torch.zeros((), requires_grad=True)
         kinds = {"plus": [True], "minus": [False], "both": [True, False]}[settings.objective]
@@ -78,7 +80,9 @@ class _WeightLoss:
             sev = sev + function(best[:, None], margin=settings.margin)
         reference = losses.reference_term(self._logits(self._reference[None]), margin=settings.reference_margin)
         rate = losses.rate_guard(logits, self._rate) if settings.rate_penalty else zero
-        total = fit + settings.sev_penalty * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
+        weight = self._penalty.weight
+        self._penalty.see(fit, targets)
+        total = fit + weight * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
         return losses.LossParts(total, fit, sev, reference, rate)
 
     def _logits(self, outputs: Tensor) -> Tensor:

@@ -1,0 +1,61 @@
+"""What an explainer refuses before any work starts: labels and references that cannot be right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.backends._scores import ModelScores, Scorer
+from sev.exceptions import InputError, PositiveReferenceError
+from sev.references import FittedReference
+from sev.space import TableForm
+from sev.typing import FloatArray
+
+
+def checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
+    """The labels as one array, or an error that names what is wrong with them."""
+    if labels is None:
+        return None
+    array = np.asarray(labels)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or len(array) != n_rows:
+        raise InputError(f"y_train has shape {array.shape}, X_train has {n_rows} rows: one label a row is needed.")
+    known = pd.Index(classes)
+    strange = [value for value in pd.unique(pd.Series(array)) if value not in known]
+    if strange:
+        raise InputError(
+            f"y_train holds labels that are no classes of the model: {strange[:5]}. Its classes are {list(classes)}: "
+            "pass the labels that the model was trained on."
+        )
+    return array
+
+
+def reference_scores(fitted: FittedReference, scorer: Scorer, form: TableForm, allow_positive: bool) -> FloatArray:
+    """The model's scores of the reference rows; a positive one is refused unless it was asked for."""
+    try:
+        scores = scorer.scores(form.to_native(fitted.rows))
+    except Exception as error:
+        raise InputError(
+            f"The model fails on the reference ({fitted.name}): {type(error).__name__}: {error}. Pass reference= a row "
+            "that the model takes."
+        ) from error
+    if not np.isfinite(scores).all():
+        raise InputError(f"The model's score of the reference ({fitted.name}) is {scores[~np.isfinite(scores)][0]}.")
+    positive = scorer.is_positive(scores)
+    if positive.any() and not allow_positive:
+        raise PositiveReferenceError(
+            f"The reference ({fitted.name}) is itself predicted {scorer.target!r}: its score is "
+            f"{scores[positive][0]:.4g}, the threshold {scorer.threshold:.4g}. Choose another reference "
+            '(reference="auto" finds one), or pass allow_positive_reference=True.'
+        )
+    return scores
+
+
+def threshold_for(target: Any, scores: ModelScores, threshold: float | None, n_targets: int) -> float | None:
+    """The threshold for one class when every class is explained: two classes share one cut."""
+    if threshold is None or n_targets == 1 or target == scores.classes[1]:
+        return threshold
+    return -threshold if scores.response == "decision_function" else 1.0 - threshold

@@ -1,0 +1,63 @@
+"""Verdicts, tables and pages."""
+
+import pandas as pd
+import pytest
+
+from sev.experiments._compare import beside, differs, verdict
+from sev.experiments._measure import KeptSizes
+from sev.experiments._page import as_html, as_markdown
+from sev.experiments._paper import printed_figures
+from sev.experiments._section import Section, Table
+from sev.experiments._task import Done, Results, Task
+
+
+def test_the_verdict_allows_for_the_papers_rounding():
+    theirs = {"test_accuracy": 0.85, "test_auc": 0.90, "sev_plus": 1.01}
+    assert verdict({"test_accuracy": 0.8451, "test_auc": 0.91, "sev_plus": 1.0149}, theirs) == "met"
+    found = verdict({"test_accuracy": 0.844, "test_auc": 0.91, "sev_plus": 1.016}, theirs)
+    assert found == "not met: accuracy 0.844 below 0.85, SEV+ 1.016 above 1.01"
+
+
+@pytest.mark.parametrize(
+    ("figure", "ours", "off"),
+    [("test_auc", 0.72, False), ("test_auc", 0.70, True), ("sev_plus", 1.0, False), ("sev_plus", 1.4, True)],
+)
+def test_baselines_have_a_tolerance(figure, ours, off):
+    assert differs(figure, ours, 0.73 if figure == "test_auc" else 1.04) is off
+
+
+def test_a_line_has_both_figures_and_the_number_of_splits():
+    done = [
+        Done(Task("models", "fico", n, "l2"), {"sev_plus": v, "reference_negative": True}, 1.0)
+        for n, v in enumerate((1.2, 1.4))
+    ]
+    line = beside(Results(done), "fico", "l2", "sev_plus", [1.28, 0.02])
+    assert (line["paper"], line["ours"], line["difference"]) == ("1.28 ± 0.02", "1.300 ± 0.141", "+0.020")
+    assert (line["splits"], line["within"]) == (2, "yes")
+
+
+def test_a_positive_reference_is_said_not_counted():
+    done = [Done(Task("models", "fico", 0, "gbdt"), {"sev_plus": None, "reference_negative": False}, 1.0)]
+    line = beside(Results(done), "fico", "gbdt", "sev_plus", [1.0, 0.0])
+    assert (line["ours"], line["splits"], line["within"]) == ("reference positive", 0, "")
+
+
+def test_pages_show_names_as_they_are():
+    section = Section("<script>alert(1)</script>", ["a & b"], [Table("t", pd.DataFrame({"a|b": ["<b>", 1.5, None]}))])
+    html = as_html(["intro"], [section], {})
+    assert "<script>" not in html
+    assert "&lt;b&gt;" in html
+    assert "a\\|b" in as_markdown(["intro"], [section])
+
+
+def test_kept_letters_are_what_plots_ask_for():
+    kept = KeptSizes("1N2Ua", "minus")
+    assert kept.mean_size() == pytest.approx(13 / 3)
+    assert kept.statuses.tolist() == ["optimal", "not_target", "optimal", "unexplainable", "optimal"]
+
+
+def test_misprinted_tables_are_not_among_the_papers_figures():
+    figures = printed_figures()
+    assert set(figures["performance"]["diabetes"]) == {"lr"}
+    assert set(figures["performance"]["fico"]) == {"lr", "mlp", "gbdt"}
+    assert any("repeat" in text for text in figures["errata"])
