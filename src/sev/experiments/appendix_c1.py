@@ -31,7 +31,7 @@ def tasks(plan: Plan) -> list[Task]:
 def section(results: Results, paper: Mapping[str, Any]) -> Section:
     """Optimised models with a verdict, then baselines figure by figure."""
     there = [data for data in DATA if data != "mimic" or results.of("models", data)]
-    optimised = [_line(results, data, variant, paper) for data in there for variant in OPTIMISED]
+    optimised = optimised_lines(results, paper)
     judged = [line["verdict"] for line in optimised if line["verdict"].startswith(("met", "not met"))]
     made = Section(
         TITLE,
@@ -57,6 +57,12 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         lines = [_baseline(results, data, variant, figure, paper) for variant in BASELINES for figure in _FIGURES]
         made.tables.append(Table(f"Baselines on {TITLES[data]}", pd.DataFrame(lines)))
     return made
+
+
+def optimised_lines(results: Results, paper: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One line for each optimised model, with a verdict."""
+    there = [data for data in DATA if data != "mimic" or results.of("models", data)]
+    return [_line(results, data, variant, paper) for data in there for variant in OPTIMISED]
 
 
 def _theirs(paper: Mapping[str, Any], data: str, variant: Variant) -> Mapping[str, Any]:

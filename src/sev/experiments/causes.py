@@ -24,6 +24,8 @@ _DATA = ("adult", "compas", "german", "fico")
 _SPLITS = {"german": 10}
 _FEW = 3
 
+NOT_MET = "none of the conditions"
+
 _SHOWN = ("train_accuracy", "train_auc", "test_accuracy", "test_auc", "sev_plus", "sev_minus")
 
 
@@ -69,9 +71,9 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
             "on mixed data: Adult and German Credit).",
             "“SEV+ from 1” is SEV+ as a search finds it that never looks at the empty set: where the reference is "
             "positive itself, it says 1 where SEV+ is 0. Elsewhere it is SEV+.",
-            "“SEV- to 6” is SEV- as a search finds it that gives up after six features, the paper's limit for FICO, and "
-            "counts a query without a set as seven, as the authors' code does. Elsewhere such queries are left out of "
-            "the mean.",
+            "“SEV- to 6” is SEV- as a search finds it that gives up after six features (the paper's limit for FICO) "
+            "and counts a query without a set as seven, as the authors' code does. Elsewhere such queries "
+            "are left out of the mean.",
             "These runs use fewer splits (ten of German Credit, three of the others), and the first test rows rather "
             "than a sample.",
         ],
@@ -81,17 +83,25 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         made.sentences.append("Not run.")
         return made
     frame = pd.DataFrame(every)
-    lines = [
-        line
-        for data in _DATA
-        for variant in BASELINES
-        for line in _differences(results, frame, data, variant.name, paper)
-    ]
+    lines = differences(results, paper)
     if lines:
         made.tables.append(Table("Figures of baselines that differ, and what explains them", pd.DataFrame(lines)))
     for data in _DATA:
         made.tables.append(_shown(frame[frame["data"] == data], data, paper))
     return made
+
+
+def differences(results: Results, paper: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One line for each figure of a baseline that is off, with the conditions under which it is met."""
+    every = [line for data in _DATA for variant in BASELINES for line in _conditions_of(results, data, variant.name)]
+    frame = pd.DataFrame(every, columns=None if every else ["data", "variant"])
+    return [
+        line
+        for data in _DATA
+        for variant in BASELINES
+        if results.of("models", data, variant.name)
+        for line in _differences(results, frame, data, variant.name, paper)
+    ]
 
 
 def _conditions_of(results: Results, data: str, variant: str) -> list[dict[str, Any]]:
@@ -134,7 +144,7 @@ def _differences(
                 "figure": FIGURES[figure],
                 "paper": f"{theirs:.2f}",
                 "ours": number(ours) or why_none(results, data, variant),
-                "met under": "; ".join(near) or "none of the conditions",
+                "met under": "; ".join(near) or NOT_MET,
             }
         )
     return lines

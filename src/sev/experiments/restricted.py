@@ -76,13 +76,17 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
             "no higher than the paper's and accuracy and AUC no lower.",
         ],
     )
-    lines = [line for data in _DATA for line in _lines(results, data, paper["restricted_lr"][data])]
-    made.tables.append(Table("Restricted explanations", pd.DataFrame(lines)))
+    made.tables.append(Table("Restricted explanations", pd.DataFrame(restricted_lines(results, paper))))
     made.tables.append(Table("More about the same models", pd.DataFrame(_more(results))))
     for data in _DATA:
         if results.of(NAME, data, "after"):
             made.pictures.append(_picture(results, data))
     return made
+
+
+def restricted_lines(results: Results, paper: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One line for each figure of each data set, before and after."""
+    return [line for data in _DATA for line in _lines(results, data, paper["restricted_lr"][data])]
 
 
 def _lines(results: Results, data: str, printed: Mapping[str, Any]) -> list[dict[str, Any]]:
