@@ -5,7 +5,8 @@
     SEV_DATA_HOME=folder python benchmarks/training.py --minutes 5    # as much as can be started in that time
 
 Seeds count from 100: the settings were chosen on others. Every finished run is a line in
-``benchmarks/results/training.jsonl``; a second call goes on where the first was stopped. The page is written from whatever lines there are.
+``benchmarks/results/training.jsonl``; a second call goes on where the first was stopped. The page is written from
+whatever lines there are.
 """
 
 from __future__ import annotations
