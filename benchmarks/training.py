@@ -2,9 +2,11 @@
 
     SEV_DATA_HOME=folder python benchmarks/training.py            # three seeds, ten for German Credit; hours
     SEV_DATA_HOME=folder python benchmarks/training.py --quick    # one seed, linear models, the small data sets
+    SEV_DATA_HOME=folder python benchmarks/training.py --minutes 5    # as much as can be started in that time
 
-Every finished run is a line in ``benchmarks/results/training.jsonl``; a second call goes on where the first was
-stopped. The page is written from whatever lines there are.
+Seeds count from 100: the settings were chosen on others. Every finished run is a line in
+``benchmarks/results/training.jsonl``; a second call goes on where the first was stopped. The page is written from
+whatever lines there are.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import argparse
 import json
 import os
 import time
+import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +30,7 @@ from sklearn.model_selection import train_test_split  # noqa: E402
 
 import sev  # noqa: E402
 from sev import datasets  # noqa: E402
+from sev.exceptions import TrainingWarning  # noqa: E402
 from sev.training._quality import Measure  # noqa: E402
 
 HERE = Path(__file__).parent
@@ -57,21 +62,20 @@ class Run(NamedTuple):
     data: str
     family: str
     objective: str
+    schedule: str
     seed: int
 
 
-def wanted(names: list[str], families: list[str], objectives: list[str], seeds: int | None) -> list[Run]:
+def wanted(given: argparse.Namespace) -> list[Run]:
+    """Runs in an order in which every row of the page has one seed before any has two."""
     runs = []
-    for seed in range(10):
-        for name in names:
-            for family in families:
-                for objective in objectives:
-                    if objective in ("volume", "both", "restricted") and family != "LR":
-                        continue
-                    if objective == "restricted" and name not in RESTRICTED:
-                        continue
-                    if seed < (seeds or (10 if name == "German" else 3)):
-                        runs.append(Run(name, family, objective, seed))
+    for number, name, family, objective in product(range(10), given.data, given.families, given.objectives):
+        if objective in ("volume", "both", "restricted") and family != "LR":
+            continue
+        if objective == "restricted" and name not in RESTRICTED:
+            continue
+        if number < (given.seeds or (10 if name == "German" else 3)):
+            runs.append(Run(name, family, objective, given.schedule, given.first_seed + number))
     return runs
 
 
@@ -80,9 +84,13 @@ def measure(run: Run) -> dict[str, Any]:
     X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=run.seed)
     restricted = RESTRICTED[run.data] if run.objective == "restricted" else []
     objective = "minus" if run.objective == "restricted" else run.objective
-    model = ESTIMATORS[run.family](objective=objective, restricted=restricted, random_state=run.seed)
+    model = ESTIMATORS[run.family](
+        objective=objective, restricted=restricted, schedule=run.schedule, random_state=run.seed
+    )
     start = time.process_time()
-    model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)  # a reference that is positive is on the page
+        model.fit(X, y)
     total = time.process_time() - start
     kinds = {"plus": ("plus",), "volume": ("plus",), "both": ("plus", "minus")}.get(objective, ("minus",))
     quality = Measure(X_train=X, y_train=y, kinds=kinds, restricted=restricted, max_rows=MAX_ROWS)
@@ -91,7 +99,7 @@ def measure(run: Run) -> dict[str, Any]:
         "base": quality.of(base_of(model), X_test, y_test),
         "ours": quality.of(model, X_test, y_test),
         "seconds": total,
-        "base_seconds": plain_seconds(model, X, y) if run.family == "MLP" else None,
+        "base_seconds": plain_seconds(model, X, y) if run.family == "MLP" and run.schedule == "recipe" else None,
     }
 
 
@@ -126,7 +134,10 @@ def main() -> None:
     parser.add_argument("--families", nargs="*", default=list(ESTIMATORS), choices=list(ESTIMATORS))
     objectives = ["plus", "minus", "both", "volume", "restricted"]
     parser.add_argument("--objectives", nargs="*", default=objectives, choices=objectives)
-    parser.add_argument("--seeds", type=int, default=None)
+    parser.add_argument("--schedule", default="recipe", choices=["recipe", "paper"])
+    parser.add_argument("--seeds", type=int, default=None, help="how many; by default 3, and 10 for German")
+    parser.add_argument("--first-seed", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="start no further run after this time")
     parser.add_argument("--quick", action="store_true", help="one seed of linear models on COMPAS, FICO and German")
     parser.add_argument("--results", type=Path, default=HERE / "results" / "training.jsonl")
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "training_results.md")
@@ -138,10 +149,13 @@ def main() -> None:
     given.results.parent.mkdir(parents=True, exist_ok=True)
     lines = [json.loads(line) for line in given.results.read_text().splitlines()] if given.results.exists() else []
     done = {Run(*(line[field] for field in Run._fields)) for line in lines}
-    todo = [run for run in wanted(given.data, given.families, given.objectives, given.seeds) if run not in done]
+    todo = [run for run in wanted(given) if run not in done]
+    started = time.monotonic()
     if todo:
         warm_up()
     for run in todo:
+        if time.monotonic() - started > 60 * given.minutes:
+            break
         line = measure(run)
         lines.append(line)
         with given.results.open("a") as file:

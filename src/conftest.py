@@ -4,8 +4,8 @@ from importlib.util import find_spec
 
 _NEEDS_TORCH = [
     "sev/comparison/_l2x.py",
-    "sev/training/losses.py",
-    *(f"sev/training/_{name}.py" for name in ("loop", "linear", "network", "trees")),
+    "sev/training/losses",
+    *(f"sev/training/_{name}.py" for name in ("loop", "penalty", "linear", "network", "trees")),
 ]
 _TRAINS = [f"sev/training/_{name}.py" for name in ("logistic", "mlp", "boosting", "optimize")]
 

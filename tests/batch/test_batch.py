@@ -192,3 +192,17 @@ def test_two_workers_give_the_same(explainer, archive, source, tmp_path):
     explain_files(archive, source, tmp_path / "one")
     explain_files(archive, source, tmp_path / "two", n_jobs=2)
     assert tables.results(tmp_path / "one").equals(tables.results(tmp_path / "two"))
+
+
+def test_slices_do_not_depend_on_the_clock(explainer, archive, monkeypatch):
+    """A model's score may differ in its last bit with the rows beside it, so these are the same in every run."""
+    from sev.batch import _partition
+
+    lengths = []
+    real = type(explainer)._explain
+    monkeypatch.setattr(_partition, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(type(explainer), "_explain", lambda *a, **k: (lengths.append(len(a[1])), real(*a, **k))[1])
+    explain = PartitionExplainer(archive.read_bytes())
+    for _ in range(3):
+        explain(tables.applications(250))
+    assert lengths == [100, 100, 50] * 3

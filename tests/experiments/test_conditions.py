@@ -50,8 +50,13 @@ def test_nothing_is_misplaced_where_numbers_come_first(mixed):
 
 
 def test_a_search_from_size_one_counts_a_positive_reference_as_one():
-    assert _conditions._mean_from_one("N00U2") == pytest.approx(4 / 3)
-    assert _conditions._mean_from_one("NN") is None
+    assert _conditions.from_one("N00U2") == pytest.approx(4 / 3)
+    assert _conditions.from_one("NN") is None
+
+
+def test_a_search_that_gives_up_counts_one_more_than_its_depth():
+    assert _conditions.to_depth("N1U9") == pytest.approx((1 + 7 + 7) / 3)
+    assert _conditions.to_depth("NN") is None
 
 
 def test_conditions_name_what_they_change():

@@ -69,7 +69,7 @@ def test_restriction(tmp_path):
     assert (found.done, found.failed, found.left) == (2, 0, 0)
     after = json.loads((tmp_path / "restricted" / "german-after-0.json").read_text())["result"]
     assert not set(after["restricted_features"]) & {"age", "job", "personal_status_sex"}
-    assert "| German Credit | after | 0.76 |" in found.markdown.read_text()
+    assert "| German Credit | after | accuracy | 0.76 |" in found.markdown.read_text()
 
 
 def test_causes(tmp_path):

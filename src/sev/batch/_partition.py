@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +13,15 @@ import pandas as pd
 import pyarrow as pa
 
 from sev.batch._cells import rows_of, used_columns
+from sev.batch._inputs import ROWS_AT_ONCE
 from sev.batch._results import problem_rows, result_schema, to_arrow
 from sev.exceptions import InputError
+from sev.explainers._explainer import DEFAULT_MAX_PREDICTIONS
 from sev.files import from_bytes, to_bytes
 from sev.typing import Kind
 
 if TYPE_CHECKING:
     from sev.explainers import Explainer
-
-#: Rows are explained a slice at a time, each about this long, so that Ctrl-C is heard between two slices.
-_SECONDS_PER_SLICE = 0.4
-_FIRST_SLICE = 2_000
-_LARGEST_SLICE = 100_000
 
 
 class PartitionExplainer:
@@ -66,7 +63,6 @@ class PartitionExplainer:
         self._trust_pickle = trust_pickle
         self._keep = None if keep is None else tuple(keep)
         self._sets = sets
-        self._slice = _FIRST_SLICE
         self.settings: dict[str, Any] = {
             "kind": kind,
             "restricted": None if restricted is None else tuple(restricted),
@@ -75,7 +71,7 @@ class PartitionExplainer:
             "time_limit": time_limit,
         }
         # wrong settings are refused here, not in a worker far away
-        self.explainer._settings(**self.settings, max_predictions=None)
+        self._asked = self._asked_of(self.explainer)
 
     @classmethod
     def of(cls, explainer: Explainer, *, allow_pickle: bool = False, **options: Any) -> PartitionExplainer:
@@ -139,18 +135,15 @@ class PartitionExplainer:
         kept = [table.column(old) for old in self.kept_columns(table.column_names).values()]
         return pa.table([*kept, *results.columns], schema=self.schema(table.schema))
 
+    def _asked_of(self, explainer: Explainer) -> Any:
+        """Settings of all calls: as a user's, but all sets are listed at once, because all are written."""
+        asked = explainer._settings(**self.settings, max_predictions=DEFAULT_MAX_PREDICTIONS)
+        return replace(asked, settled=True)
+
     def _explained(self, rows: pd.DataFrame) -> Iterator[Any]:
-        first = 0
-        while first < len(rows):
-            started, size = time.perf_counter(), self._slice
-            yield self.explainer.explain(rows.iloc[first : first + size], **self.settings)
-            first += size
-            seconds = time.perf_counter() - started
-            # what one partition taught about the speed serves the next
-            if seconds < _SECONDS_PER_SLICE / 2:
-                self._slice = min(2 * size, _LARGEST_SLICE)
-            elif seconds > _SECONDS_PER_SLICE:
-                self._slice = max(1, size // 2)
+        # slices of one length, whatever the machine does: the last bit of a model's score may depend on the rows beside
+        for first in range(0, len(rows), ROWS_AT_ONCE):
+            yield self.explainer._explain(rows.iloc[first : first + ROWS_AT_ONCE], self._asked)
 
 
 class _Bytes:

@@ -20,6 +20,9 @@ from sev.experiments._plan import Plan
 #: Inverse penalties that are tried for logistic regressions.
 PENALTIES = (0.01, 0.1, 1.0)
 
+#: The paper's limit for FICO. Its authors' code counts a query that it gives up on as one more.
+DEPTH = 6
+
 
 class Condition(NamedTuple):
     """One setting: how the model is fitted, and what it is compared with."""
@@ -74,15 +77,23 @@ def measure(condition: Condition, model: Any, data: tuple[Any, Any, Any, Any], p
     for kind in ("plus", "minus"):
         sizes = _measure.sizes(explainer, rows, kind, plan)
         found |= {name: sizes[name] for name in (f"sev_{kind}", f"{kind}_unexplainable", f"{kind}_queries")}
-        if kind == "plus":
-            found["sev_plus_from_one"] = _mean_from_one(sizes["plus_states"])
+        states = sizes[f"{kind}_states"]
+        found |= {"sev_plus_from_one": from_one(states)} if kind == "plus" else {"sev_minus_to_depth": to_depth(states)}
     return found
 
 
-def _mean_from_one(states: str) -> float | None:
+def from_one(states: str) -> float | None:
     """Mean size by a search that starts at size 1: it misses that a positive reference needs no feature at all."""
     sizes = _measure.KeptSizes(states, "plus").sizes
     sizes = np.maximum(sizes[~np.isnan(sizes)], 1)
+    return float(sizes.mean()) if sizes.size else None
+
+
+def to_depth(states: str) -> float | None:
+    """Mean size by a search that gives up after :data:`DEPTH` features and then counts one more than that."""
+    kept = _measure.KeptSizes(states, "minus")
+    sizes = np.where(kept.statuses == "unexplainable", DEPTH + 1, np.minimum(kept.sizes, DEPTH + 1))
+    sizes = sizes[~np.isnan(sizes)]
     return float(sizes.mean()) if sizes.size else None
 
 

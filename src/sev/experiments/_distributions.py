@@ -55,17 +55,17 @@ def shares(models: dict[str, KeptSizes], caption: str) -> Table:
     for title, many in models.items():
         asked = int((many.statuses != "not_target").sum())
         sized = {
-            "1": (many.sizes == 1).sum(),
-            "2": (many.sizes == 2).sum(),
-            "3": (many.sizes == 3).sum(),
-            "more": (many.sizes > 3).sum(),
-            "none": (many.statuses == "unexplainable").sum(),
+            "size 1": (many.sizes == 1).sum(),
+            "size 2": (many.sizes == 2).sum(),
+            "size 3": (many.sizes == 3).sum(),
+            "size 4 or more": (many.sizes > 3).sum(),
+            "no set": (many.statuses == "unexplainable").sum(),
         }
         lines.append(
             {
                 "model": title,
                 "mean": f"{many.mean_size():.3f}",
-                **{f"size {size}": f"{100 * count / asked:.1f} %" for size, count in sized.items()},
+                **{size: f"{100 * count / asked:.1f} %" for size, count in sized.items()},
                 "queries": asked,
                 "positive": f"{100 * asked / len(many):.1f} %",
             }

@@ -9,6 +9,7 @@ from sev.exceptions import InputError
 
 #: Module of each section of the page. A name here is what ``--only`` takes.
 _SECTIONS = (
+    "overview",
     "table1",
     "figure2",
     "figure3",

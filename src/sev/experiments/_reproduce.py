@@ -115,13 +115,13 @@ def _missing_data(waiting: list[Task], plan: Plan, say: Callable[[str], None]) -
 
 
 def _shown(modules: list[Any], done: Results, plan: Plan) -> list[Any]:
-    """The sections that were asked for, and those that have results from earlier runs."""
+    """The sections that were asked for, those that have results from earlier runs, and those that sum up."""
     everything = replace(plan, data=DATA, splits=tuple(range(10)), mimic=plan.mimic or "given earlier")
     there = {one.task for one in done}
     return [
         module
         for module in _registry.chosen()
-        if module in modules or any(task in there for task in module.tasks(everything))
+        if module in modules or (needed := module.tasks(everything)) == [] or any(task in there for task in needed)
     ]
 
 

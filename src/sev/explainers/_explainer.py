@@ -152,13 +152,7 @@ class Explainer:
         """
         queries = self._form.to_frame(X)
         settings = self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions)
-        source = ExplainerSource(self._form, self._tasks, settings, self._origin)
-        try:
-            answers = answer_all(self._tasks, queries, settings, n_jobs=n_jobs, progress=progress)
-        except InterruptedExplanation as stop:
-            stop.explanations = self._explanations(queries, stop.answers, settings, source)
-            raise
-        return self._explanations(queries, answers, settings, source)
+        return self._explain(queries, settings, n_jobs=n_jobs, progress=progress)
 
     def explain_one(self, row: Any, **options: Any) -> Explanation:
         """Explain a single row.
@@ -366,6 +360,18 @@ class Explainer:
         chosen = self._restricted if restricted is None else self._space.select(restricted)
         limits = Limits(max_size=max_size, max_sets=max_sets, time_limit=time_limit, max_predictions=max_predictions)
         return Settings(kind=kind, allowed=~chosen, limits=limits)
+
+    def _explain(
+        self, queries: pd.DataFrame, settings: Settings, *, n_jobs: int = 1, progress: bool = False
+    ) -> Explanations:
+        """Explain rows that are in the model's form already."""
+        source = ExplainerSource(self._form, self._tasks, settings, self._origin)
+        try:
+            answers = answer_all(self._tasks, queries, settings, n_jobs=n_jobs, progress=progress)
+        except InterruptedExplanation as stop:
+            stop.explanations = self._explanations(queries, stop.answers, settings, source)
+            raise
+        return self._explanations(queries, answers, settings, source)
 
     def _explanations(
         self, queries: pd.DataFrame, answers: Answers, settings: Settings, source: ExplainerSource

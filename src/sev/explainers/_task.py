@@ -31,11 +31,15 @@ _SETS_PER_CALL = 100_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Settings:
-    """What a user asked of one call."""
+    """What a user asked of one call.
+
+    With ``settled``, all sets of all rows are listed at once, which is quicker when they are all going to be read.
+    """
 
     kind: Kind
     allowed: BoolArray
     limits: Limits
+    settled: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,7 +84,7 @@ class Task:
             transformed = _safe_indexing(transformed, rows)
         assigned = self.reference.assigned(positives)
         # of many rows only the first sets are wanted at once; the others wait until somebody asks
-        later = len(queries) > _ROWS_SETTLED_AT_ONCE
+        later = len(queries) > _ROWS_SETTLED_AT_ONCE and not settings.settled
         limits = replace(settings.limits, first_only=later)
         solution = self._solve(positives, assigned, replace(settings, limits=limits), transformed)
         solution, result_scores = self._checked(positives, assigned, solution, settings, first_only=later)

@@ -93,15 +93,15 @@ class _LinearLoss:
         fit = binary_cross_entropy_with_logits(logits, targets)
         zero = torch.zeros((), dtype=torch.float64)
         if not with_sev:
-            return losses.LossParts(fit, fit, zero, zero, zero)
+            return losses.LossParts.of_fit(fit)
         reference_logit = self._reference @ self.weights + self.bias
         sev = self._sev(rows, logits, reference_logit)
         reference = losses.reference_term(reference_logit, margin=settings.reference_margin)
         rate = losses.rate_guard(logits, self._rate) if settings.rate_penalty else zero
         weight = self._penalty.weight
         self._penalty.see(fit, targets)
-        total = fit + weight * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
-        return losses.LossParts(total, fit, sev, reference, rate)
+        weights = weight, settings.reference_penalty, settings.rate_penalty
+        return losses.LossParts.weighted(fit, sev, reference, rate, weights=weights)
 
     def _sev(self, rows: Tensor, logits: Tensor, reference_logit: Tensor) -> Tensor:
         objective, margin = self._settings.objective, self._settings.margin

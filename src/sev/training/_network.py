@@ -52,8 +52,7 @@ def train_network(base: Any, task: TrainingTask, settings: Settings) -> Trained:
         chosen = torch.arange(len(rows)) if batch is None else batch
         if not with_sev:
             fit = binary_cross_entropy_with_logits(module(rows[chosen]), targets[chosen])
-            zero = torch.zeros(())
-            return losses.LossParts(fit, fit, zero, zero, zero)
+            return losses.LossParts.of_fit(fit)
         hints = tuple(one[chosen] for one in memory)
         # all neighbours are looked at in every second pass, which halves the price and is as good
         sweep = int(visits[chosen[0]]) % 2 == 0

@@ -68,7 +68,7 @@ class _WeightLoss:
         fit = binary_cross_entropy_with_logits(logits, targets)
         zero = torch.zeros(())
         if not with_sev:
-            return losses.LossParts(fit, fit, zero, zero, zero)
+            return losses.LossParts.of_fit(fit)
         positive = logits.detach() >= 0.0
         rows = torch.nonzero(positive)[:, 0] if batch is None else batch[positive]
         places = self._place[rows]
@@ -82,8 +82,8 @@ class _WeightLoss:
         rate = losses.rate_guard(logits, self._rate) if settings.rate_penalty else zero
         weight = self._penalty.weight
         self._penalty.see(fit, targets)
-        total = fit + weight * sev + settings.reference_penalty * reference + settings.rate_penalty * rate
-        return losses.LossParts(total, fit, sev, reference, rate)
+        weights = weight, settings.reference_penalty, settings.rate_penalty
+        return losses.LossParts.weighted(fit, sev, reference, rate, weights=weights)
 
     def _logits(self, outputs: Tensor) -> Tensor:
         return outputs @ self.weights + self.bias + self._offset

@@ -1,0 +1,136 @@
+"""The weighted sum of the terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sev.exceptions import InputError
+from sev.training.losses._one_step import AllOptMinus, AllOptPlus, OneStep
+from sev.training.losses._others import RateGuard, ReferenceTerm
+from sev.training.losses._rows import Scores
+
+
+class LossParts(NamedTuple):
+    """A loss and the terms, without their weights, that it is the sum of."""
+
+    total: Tensor
+    fit: Tensor
+    sev: Tensor
+    reference: Tensor
+    rate: Tensor
+
+    @classmethod
+    def of_fit(cls, fit: Tensor) -> LossParts:
+        """Cross-entropy alone, as in a warm-up."""
+        zero = fit.new_zeros(())
+        return cls(fit, fit, zero, zero, zero)
+
+    @classmethod
+    def weighted(
+        cls, fit: Tensor, sev: Tensor, reference: Tensor, rate: Tensor, *, weights: tuple[float, float, float]
+    ) -> LossParts:
+        """Cross-entropy plus the other terms, each times its weight."""
+        return cls(fit + weights[0] * sev + weights[1] * reference + weights[2] * rate, fit, sev, reference, rate)
+
+
+class SEVLoss(nn.Module):
+    """Cross-entropy plus the SEV term, the reference term and the rate guard, each with its weight.
+
+    Parameters
+    ----------
+    reference : array-like of shape (n_columns,)
+        The reference row.
+    column_feature : array-like of int, shape (n_columns,), default=None
+        The feature of each column; None: each column is one.
+    objective : {"plus", "minus", "both"}, default="minus"
+        Which explanations should be short.
+    restricted : iterable of int, default=()
+        Features that no explanation may use; with "minus" it is All-Opt(R).
+    rate : float, default=None
+        Share of positive predictions to keep; None: no rate guard.
+    sev_penalty, reference_penalty, rate_penalty : float
+        Weights of the terms.
+    threshold : float, default=0.5
+        Probability from which a row is positive.
+    margin, reference_margin : float, default=0.05
+        How far past the threshold the best neighbour, and below it the reference, should be.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sev import losses
+    >>> model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1), torch.nn.Flatten(0))
+    >>> loss = losses.SEVLoss(reference=[0.0, 0.0, 0.0], column_feature=[0, 1, 1], rate=0.3)
+    >>> parts = loss(model, torch.rand(16, 3), torch.rand(16))
+    >>> parts.total.backward()
+    """
+
+    def __init__(
+        self,
+        reference: Any,
+        column_feature: Any = None,
+        *,
+        objective: str = "minus",
+        restricted: Iterable[int] = (),
+        rate: float | None = None,
+        sev_penalty: float = 1.0,
+        reference_penalty: float = 10.0,
+        rate_penalty: float = 10.0,
+        threshold: float = 0.5,
+        margin: float = 0.05,
+        reference_margin: float = 0.05,
+    ) -> None:
+        super().__init__()
+        kinds: dict[str, list[type[OneStep]]] = {
+            "plus": [AllOptPlus],
+            "minus": [AllOptMinus],
+            "both": [AllOptPlus, AllOptMinus],
+        }
+        if objective not in kinds:
+            raise InputError(f"objective={objective!r} is not known: use one of {sorted(kinds)}.")
+        options: dict[str, Any] = {"restricted": tuple(restricted), "threshold": threshold, "margin": margin}
+        self.sev_terms = nn.ModuleList(kind(reference, column_feature, **options) for kind in kinds[objective])
+        self.reference_term = ReferenceTerm(reference, threshold=threshold, margin=reference_margin)
+        self.rate_guard = None if rate is None else RateGuard(rate, threshold=threshold)
+        self.sev_penalty = sev_penalty
+        self.reference_penalty = reference_penalty
+        self.rate_penalty = rate_penalty
+
+    def forward(
+        self,
+        scores: Scores,
+        rows: Tensor,
+        targets: Tensor,
+        *,
+        hints: tuple[Tensor, ...] | None = None,
+        sweep: bool = True,
+    ) -> LossParts:
+        """Loss of a batch.
+
+        Parameters
+        ----------
+        scores : callable
+            Rows to logits.
+        rows : Tensor of shape (n_rows, n_columns)
+            A batch.
+        targets : Tensor of shape (n_rows,)
+            Labels, or better the probabilities of the model to start from.
+        hints : tuple of int tensors, default=None
+            One for each SEV term; see ``AllOptMinus.forward``.
+        sweep : bool, default=True
+            See ``AllOptMinus.forward``.
+        """
+        logits = scores(rows)
+        fit = functional.binary_cross_entropy_with_logits(logits, targets)
+        sev = logits.new_zeros(())
+        for number, term in enumerate(self.sev_terms):
+            hint = None if hints is None else hints[number]
+            sev = sev + term(scores, rows, logits=logits.detach(), hint=hint, sweep=sweep)
+        reference = self.reference_term(scores)
+        rate = logits.new_zeros(()) if self.rate_guard is None else self.rate_guard(logits)
+        weights = self.sev_penalty, self.reference_penalty, self.rate_penalty
+        return LossParts.weighted(fit, sev, reference, rate, weights=weights)
