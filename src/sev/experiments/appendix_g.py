@@ -96,8 +96,9 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
     sentences = [
         "L2X chooses k features for each row and predicts the model's output from them alone; the model is the paper's "
         "GBDT, and accuracy and AUC are against the labels of the test rows. It is written in torch from the "
-        f"description of Chen et al. (2018), a one-hot block is one feature, and it is trained for {STEPS} steps on at most {MAX_ROWS:,} "
-        "rows. The paper prints pictures only; what it says is that explanations of few features by L2X cost accuracy.",
+        f"description of Chen et al. (2018), a one-hot block is one feature, and it is trained for {STEPS} "
+        f"steps on at most {MAX_ROWS:,} rows. The paper prints pictures only; what it says is that explanations of few "
+        "features by L2X cost accuracy.",
     ]
     return Section(TITLE, sentences if tables else ["Not run."], tables, pictures)
 
