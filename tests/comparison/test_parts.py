@@ -1,0 +1,71 @@
+"""What happens between a package's answer and the number that is counted."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from comparison.peers import loans, needs, stumps
+
+import sev
+from sev.comparison import _dice, _shap_tree
+from sev.comparison._case import Case
+from sev.comparison._coding import Coding
+from sev.space import FeatureSpace, TableForm
+
+
+@pytest.mark.parametrize(
+    ("values", "target", "expected"),
+    [
+        (np.array([[1.0, 1.0, 1.5]]), 1, [2.0, 1.5]),
+        (np.array([[1.0, 1.0, 1.5]]), 0, [-2.0, -1.5]),
+        (np.array([[[-1.0, 1.0], [-2.0, 2.0], [-3.0, 3.0]]]), 1, [3.0, 3.0]),
+        ([np.array([[-1.0, -2.0, -3.0]]), np.array([[1.0, 2.0, 3.0]])], 0, [-3.0, -3.0]),
+    ],
+)
+def test_values_of_a_block_add_up(values, target, expected):
+    case = SimpleNamespace(space=["block", "number"], target_index=target)
+    assert _shap_tree._by_feature(case, values, np.array([0, 0, 1])).tolist() == expected
+
+
+def test_what_dice_only_rounds_is_the_querys_own_value():
+    frame, _ = loans(50)
+    query = frame.iloc[[7]].assign(income=61.23456789)
+    case = SimpleNamespace(coding=Coding(TableForm.of(frame), FeatureSpace.of(frame), frame, query))
+    frames = _dice._Frames(case)
+    names = dict(zip(case.coding.names, frames.names, strict=True))
+    found = frames.to_frame(case.coding.queries).astype({names["income"]: np.float32})
+    found[names["income"]] = 61.23
+    found[names["age"]] += 1
+    restored = _dice._restored(case, frames, 0, found, {names["income"]: 2})
+    assert restored["income"].iloc[0] == 61.23456789
+    assert restored["age"].iloc[0] == query["age"].iloc[0] + 1
+    assert restored["job"].iloc[0] == query["job"].iloc[0]
+    found[names["income"]] = 61.3
+    assert _dice._restored(case, frames, 0, found, {names["income"]: 2})["income"].iloc[0] == 61.3
+
+
+@needs("lime")
+def test_lime_says_the_same_of_a_row_each_time_it_is_asked():
+    from sev.comparison import _lime
+
+    frame, y = loans()
+    model = stumps(frame, y)
+    queries = frame[model.predict(frame) == 1].head(2).reset_index(drop=True)
+    explainer = sev.Explainer(model, frame, y)
+    case = Case(explainer=explainer, background=frame, labels=y, queries=queries, random_state=0)
+    answer = _lime.prepare(case, {"num_samples": 100, "random_state": 0})
+    first, other = answer(0).values, answer(1).values
+    assert (answer(0).values == first).all()
+    assert (first != other).any()
+
+
+def test_scores_are_centred_on_the_threshold():
+    X = pd.DataFrame({"x": np.linspace(0.0, 1.0, 11)})
+    explainer = sev.Explainer(lambda rows: np.asarray(rows)[:, 0], X, threshold=0.2, reference=[0.0])
+    case = Case(explainer=explainer, background=X, labels=None, queries=X, random_state=0)
+    centred = case.centred(X)
+    assert centred[[0, 2, 10]].tolist() == pytest.approx([0.0, 0.5, 1.0])
+    assert (np.diff(centred) > 0).all()
