@@ -18,6 +18,7 @@ from sev.explanations import Explanation, Explanations, Status
 if TYPE_CHECKING:
     from sev import plots, reports
     from sev.backends.networks import torch_pipeline
+    from sev.comparison import compare_methods
     from sev.files import load
     from sev.reports import reasons, report
     from sev.training import (
@@ -41,6 +42,7 @@ __all__ = [
     "Status",
     "__version__",
     "compare",
+    "compare_methods",
     "datasets",
     "load",
     "losses",
@@ -60,6 +62,7 @@ _LATER = {
     "SEVLogisticRegression": "sev.training",
     "SEVMLPClassifier": "sev.training",
     "compare": "sev.training",
+    "compare_methods": "sev.comparison",
     "losses": "sev.training.losses",
     "optimize": "sev.training",
     "plots": "sev.plots",

@@ -15,8 +15,13 @@ _SECTIONS = (
     "figure3",
     "table2",
     "table3",
+    "figure4",
+    "table4",
+    "table5",
     "restricted",
     "appendix_c1",
+    "appendix_g",
+    "appendix_h",
     "causes",
 )
 

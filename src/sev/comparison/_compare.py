@@ -1,0 +1,285 @@
+"""Methods side by side: how many features each changes to undo the same decisions, and how long it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from sev.comparison._answers import Ordering, Outcome
+from sev.comparison._case import Case, NotApplicable
+from sev.comparison._registry import checked_names, load
+from sev.exceptions import InputError
+from sev.explainers import Explainer
+from sev.typing import NativeTable
+
+if TYPE_CHECKING:
+    from sev.comparison._answers import Answer
+    from sev.comparison._registry import Prepare
+
+ALL_METHODS = ("sev", "shap-tree", "shap-kernel", "lime", "dice")
+_COLUMNS = [
+    *("method", "query", "flips", "seconds", "status", "features"),
+    *("changes", "minimal", "reason", "setup_seconds"),
+]
+_ORDERINGS: dict[str, tuple[Ordering, ...]] = {
+    "signed": ("signed",),
+    "absolute": ("absolute",),
+    "both": ("signed", "absolute"),
+}
+
+
+def compare_methods(
+    model: Any,
+    X_train: NativeTable,
+    y_train: Any,
+    X: NativeTable,
+    *,
+    methods: Sequence[str] = ALL_METHODS,
+    target: Any = None,
+    reference: Any = "auto",
+    groups: Mapping[str, Sequence[Any]] | None = None,
+    restricted: Iterable[str] = (),
+    threshold: float | None = None,
+    allow_positive_reference: bool = False,
+    max_queries: int | None = 20,
+    ordering: Literal["signed", "absolute", "both"] = "signed",
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    random_state: int = 0,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Count the features that several methods change to undo the same decisions, and time them.
+
+    SHAP and LIME give each feature a number; features are set to the reference's values from the largest number down,
+    until the model's own score says that the decision is undone (SHAP-C and LIME-C). DiCE gives another row; what it
+    changes is counted. Text columns, one-hot blocks and groups are one feature each, for every method.
+
+    Parameters
+    ----------
+    model, X_train, y_train
+        As for :class:`sev.Explainer`; ``y_train`` may be None.
+    X : table or array of shape (n_rows, n_columns)
+        Rows to explain; those that are not predicted as the target are left out.
+    methods : sequence of {"sev", "shap-tree", "shap-kernel", "lime", "dice"}
+        Which to run. All but the first need ``pip install 'sev[compare]'``.
+    target, reference, groups, restricted, threshold, allow_positive_reference
+        As for :class:`sev.Explainer`, and the same for every method.
+    max_queries : int, default=20
+        Explain at most this many rows, drawn at random; None: all.
+    ordering : {"signed", "absolute", "both"}, default="signed"
+        Whether SHAP's and LIME's numbers are walked from the one that speaks most for the decision, or by their
+        absolute value. "both" gives two lines, the second of the method ``"lime, absolute"``.
+    options : mapping of method to mapping, default=None
+        Options that a method hands on to its package, such as ``{"lime": {"num_samples": 1000}}``.
+    random_state : int, default=0
+        Seed of the methods that draw at random; every query has its own, so that answers do not depend on each other.
+    progress : bool, default=False
+        Show a progress bar.
+
+    Returns
+    -------
+    DataFrame
+        One line for each method and query, as :func:`sev.plots.methods` and :func:`sev.plots.flips` take it:
+
+        - ``method``, ``query`` (the row's label in ``X``);
+        - ``flips``: how many features were changed, NaN when the decision stands;
+        - ``seconds``: for the method's own answer, from the raw row; neither set-up, nor the walk to the flip, nor the
+          check counts;
+        - ``status``: "flipped", "never_flips", "none_found", "not_confirmed", "not_applicable", "error", and for "sev"
+          its own ("optimal", "unexplainable" and so on); ``reason`` says why;
+        - ``features``: the features that were changed;
+        - ``changes``: the columns that were changed, and what to;
+        - ``minimal``: False when fewer features are proven to be enough, True when none fewer are (towards the
+          reference), missing when nobody knows;
+        - ``setup_seconds``: to get the method ready, one query to warm up included.
+
+    Examples
+    --------
+    >>> import numpy as np, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.random.default_rng(0).normal(size=(200, 4))
+    >>> y = (X @ [2.0, 1.0, 1.0, 0.5] > 0).astype(int)
+    >>> table = sev.compare_methods(LogisticRegression().fit(X, y), X, y, X, methods=["sev"], max_queries=5)
+    >>> table["status"].tolist()
+    ['optimal', 'optimal', 'optimal', 'optimal', 'optimal']
+    """
+    names = checked_names(methods)
+    orderings = _checked_ordering(ordering)
+    chosen = _checked_options(options, names)
+    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)) or random_state < 0:
+        raise InputError(f"random_state={random_state!r} must be a whole number of at least 0.")
+    ready = {name: load(name) for name in names}  # a missing package is named before any work starts
+    if isinstance(target, str) and target == "predicted":
+        raise InputError('compare_methods explains one class: target="predicted" is not taken.')
+    explainer = Explainer(
+        model,
+        X_train,
+        y_train,
+        target=target,
+        reference=reference,
+        groups=groups,
+        restricted=restricted,
+        threshold=threshold,
+        allow_positive_reference=allow_positive_reference,
+    )
+    case, labels = _case(explainer, X_train, y_train, X, max_queries, int(random_state))
+    bar = _Bar(len(names) * len(labels), progress)
+    try:
+        lines = [
+            line
+            for name in names
+            for line in _lines(name, ready[name], case, chosen.get(name, {}), orderings, labels, bar)
+        ]
+    finally:
+        bar.close()
+    table = pd.DataFrame(lines)
+    return table.assign(minimal=_minimal(table)).drop(columns="to_reference")[_COLUMNS]
+
+
+def _lines(
+    name: str,
+    prepare: Prepare,
+    case: Case,
+    options: dict[str, Any],
+    orderings: Sequence[Ordering],
+    labels: list[Any],
+    bar: _Bar,
+) -> list[dict[str, Any]]:
+    """All that one method says, whatever happens inside it."""
+    bar.now(name)
+    start = time.perf_counter()
+    answer, failure = _prepared(prepare, case, options)
+    setup = time.perf_counter() - start
+    lines = []
+    for query, label in enumerate(labels):
+        seconds, outcomes = (np.nan, [failure]) if failure else _answered(answer, case, query, orderings)
+        for outcome in outcomes:
+            lines.append(
+                {
+                    "method": name + outcome.ordering,
+                    "query": label,
+                    "flips": outcome.flips,
+                    "seconds": seconds,
+                    "status": outcome.status,
+                    "features": outcome.features,
+                    "changes": outcome.changes,
+                    "reason": outcome.reason,
+                    "setup_seconds": setup,
+                    "to_reference": outcome.to_reference,
+                }
+            )
+        bar.update()
+    return lines
+
+
+def _prepared(prepare: Prepare, case: Case, options: dict[str, Any]) -> tuple[Callable[[int], Answer], Outcome | None]:
+    """A method that is ready, warmed up on the first query; or what keeps it from being so."""
+    try:
+        answer = prepare(case, options)
+    except NotApplicable as error:
+        return _nothing, Outcome(status="not_applicable", reason=str(error))
+    except Exception as error:  # a package may fail in any way: the other methods go on
+        return _nothing, Outcome(status="error", reason=_said(error))
+    _answered(answer, case, 0, ("signed",))
+    return answer, None
+
+
+def _answered(
+    answer: Callable[[int], Answer], case: Case, query: int, orderings: Sequence[Ordering]
+) -> tuple[float, list[Outcome]]:
+    """Seconds for the answer to one query, and how it ended."""
+    start = time.perf_counter()
+    try:
+        given = answer(query)
+        seconds = time.perf_counter() - start
+        return seconds, list(given.settle(case, query, orderings))
+    except Exception as error:
+        return time.perf_counter() - start, [Outcome(status="error", reason=_said(error))]
+
+
+def _nothing(query: int) -> Answer:
+    raise AssertionError(f"query {query} was put to a method that is not ready")
+
+
+def _said(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
+
+
+def _minimal(table: pd.DataFrame) -> Any:
+    """Whether each number of flips is the smallest there is, as far as the smallest sets of the same run prove."""
+    smallest = table[table["method"] == "sev"].set_index("query")
+    enough = table["query"].map(smallest["flips"]).to_numpy(dtype=float)
+    proven = table["query"].isin(smallest.index[smallest["status"] == "optimal"]).to_numpy()
+    flips = table["flips"].to_numpy(dtype=float)
+    minimal = pd.array([pd.NA] * len(table), dtype="boolean")
+    minimal[(flips == enough) & proven & table["to_reference"].to_numpy(dtype=bool)] = True
+    minimal[flips == 1] = True
+    minimal[flips > enough] = False
+    return minimal
+
+
+def _case(
+    explainer: Explainer, X_train: NativeTable, y_train: Any, X: NativeTable, max_queries: int | None, seed: int
+) -> tuple[Case, list[Any]]:
+    """The rows that are predicted as the target, at most so many, and their labels."""
+    if max_queries is not None and (not isinstance(max_queries, (int, np.integer)) or max_queries < 1):
+        raise InputError(f"max_queries={max_queries!r} must be a whole number of at least 1, or None.")
+    form = explainer._form
+    rows = form.to_frame(X)
+    task = explainer._tasks[0]
+    scores, _ = task.score_safely(rows)
+    positive = np.flatnonzero(np.isfinite(scores) & task.scorer.is_positive(scores))
+    if not positive.size:
+        raise InputError(f"No row of X is predicted {explainer.target!r}: there is no decision to explain.")
+    if max_queries is not None and positive.size > max_queries:
+        positive = np.sort(np.random.default_rng(seed).choice(positive, max_queries, replace=False))
+    labels = rows.index[positive].tolist() if rows.index.is_unique else positive.tolist()
+    case = Case(
+        explainer=explainer,
+        background=form.to_frame(X_train, what="X_train").reset_index(drop=True),
+        labels=None if y_train is None else np.asarray(y_train).ravel(),
+        queries=rows.iloc[positive].reset_index(drop=True),
+        random_state=seed,
+    )
+    return case, labels
+
+
+def _checked_ordering(ordering: str) -> tuple[Ordering, ...]:
+    if ordering not in _ORDERINGS:
+        raise InputError(f"ordering={ordering!r} is not known: use one of {list(_ORDERINGS)}.")
+    return _ORDERINGS[ordering]
+
+
+def _checked_options(options: Mapping[str, Mapping[str, Any]] | None, names: list[str]) -> dict[str, dict[str, Any]]:
+    given = {name: dict(values) for name, values in (options or {}).items()}
+    strange = [name for name in given if name not in names]
+    if strange:
+        raise InputError(f"options names {strange}, which are none of the methods {names}.")
+    return given
+
+
+class _Bar:
+    """A progress bar that says which method is at work; nothing when it is not wanted."""
+
+    def __init__(self, total: int, wanted: bool) -> None:
+        self._bar: Any = None
+        if wanted:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=total, unit="query")
+
+    def now(self, name: str) -> None:
+        if self._bar is not None:
+            self._bar.set_description(name)
+
+    def update(self) -> None:
+        if self._bar is not None:
+            self._bar.update()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,89 @@
+"""The methods by name: one line each, no import until one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sev._optional import require
+from sev.comparison._quiet import quietly
+from sev.exceptions import InputError
+
+if TYPE_CHECKING:
+    from sev.comparison._answers import Answer
+    from sev.comparison._case import Case
+
+    #: Gets ready for a case and gives a function from the number of a query to an answer.
+    Prepare = Callable[[Case, dict[str, Any]], Callable[[int], Answer]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """Where a method lives.
+
+    Parameters
+    ----------
+    prepare : str
+        ``"module:function"``. The function takes a case and the user's options for the method, gets ready (that time is
+        set-up), and gives a function from the number of a query to an answer (that time is counted).
+    package : str or None
+        What it imports; None: nothing beyond this package.
+    """
+
+    prepare: str
+    package: str | None = None
+
+
+METHODS: dict[str, Method] = {
+    "sev": Method("sev.comparison._smallest:prepare"),
+    "shap-tree": Method("sev.comparison._shap_tree:prepare", "shap"),
+    "shap-kernel": Method("sev.comparison._shap_kernel:prepare", "shap"),
+    "lime": Method("sev.comparison._lime:prepare", "lime"),
+    "dice": Method("sev.comparison._dice:prepare", "dice_ml"),
+}
+
+
+def register_method(name: str, prepare: str, package: str | None = None) -> None:
+    """Make a method of one's own known to :func:`sev.compare_methods`.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    prepare : str
+        ``"module:function"``, as in :class:`Method`.
+    package : str, default=None
+        A package that it needs and that may be absent.
+    """
+    method = Method(prepare, package)
+    if METHODS.setdefault(name, method) != method:
+        raise InputError(f"The method {name!r} is known already: it is {METHODS[name].prepare!r}.")
+
+
+def checked_names(methods: Iterable[str]) -> list[str]:
+    """Names of known methods, each once, all of whose packages can be imported."""
+    if isinstance(methods, str):
+        raise InputError(f"methods must be a list of names, got the string {methods!r}: write [{methods!r}].")
+    names = list(dict.fromkeys(methods))
+    if not names:
+        raise InputError(f"There is no method to compare: choose among {list(METHODS)}.")
+    for name in names:
+        if name not in METHODS:
+            close = get_close_matches(str(name), METHODS, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise InputError(f"methods names {name!r}, which is not known{hint}: choose among {list(METHODS)}.")
+    return names
+
+
+def load(name: str) -> Prepare:
+    """The function that gets a method ready; its package is imported first, so that a missing one is named."""
+    method = METHODS[name]
+    if method.package is not None:
+        with quietly():
+            require(method.package, extra="compare", feature=f'compare_methods(methods=[..., "{name}"])')
+    module, _, function = method.prepare.partition(":")
+    prepare: Prepare = getattr(import_module(module), function)
+    return prepare

@@ -1,0 +1,93 @@
+"""Tree SHAP, with the reference as its background; values of encoded columns are added up to those of features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
+from sev.backends._protocol import CannotReadError
+from sev.backends._wrappers import Unwrapped, unwrap
+from sev.comparison._answers import Importances
+from sev.comparison._case import Case, NotApplicable
+from sev.comparison._quiet import quietly
+from sev.typing import FloatArray, IntArray
+
+_NO_BACKGROUND = "SHAP takes no background for splits on categories: it weighed branches by their training rows"
+
+
+def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]:
+    """One explainer for each reference row; options are those of ``TreeExplainer.shap_values``."""
+    import shap
+
+    try:
+        unwrapped = unwrap(case.explainer.model, case._task.scorer.response)
+    except CannotReadError as error:
+        raise NotApplicable(str(error)) from error
+    encode, owner = _encoding(case, unwrapped)
+    explainers = {
+        number: _tree_explainer(shap, unwrapped.estimator, encode(case.references.iloc[[number]]))
+        for number in np.unique(case.assigned).tolist()
+    }
+
+    def answer(query: int) -> Importances:
+        explainer, note = explainers[int(case.assigned[query])]
+        with quietly(case.seed(query)):
+            rows = encode(case.queries.iloc[[query]])
+            values = explainer.shap_values(rows, **{"check_additivity": False, **options})
+        return Importances(_by_feature(case, values, owner), note)
+
+    return answer
+
+
+def _encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame], Any], IntArray]:
+    """Rows as the trees take them, and the feature of each of their columns."""
+
+    def encode(rows: pd.DataFrame) -> Any:
+        return unwrapped.transform(case.form.to_native(rows))
+
+    if not unwrapped.transforms:
+        return encode, case.space.column_feature
+
+    def numbers(rows: Any) -> FloatArray:
+        return as_float_matrix(unwrapped.transform(rows))
+
+    try:
+        encoding = ColumnwiseEncoding(numbers, case.form, case.space, case.explainer._sample)
+    except CannotReadError as error:
+        raise NotApplicable(f"{error}, so its values belong to no feature") from error
+    encoding.own_new_columns(
+        case.queries, case.references, case.assigned, encoding.encode(case.queries), encoding.encode(case.references)
+    )
+    return encoding.encode, encoding.column_feature
+
+
+def _tree_explainer(shap: Any, estimator: Any, reference: Any) -> tuple[Any, str]:
+    """SHAP's reader of trees, and what there is to know about it."""
+    with quietly():
+        try:
+            if _holds_numbers(reference):
+                return shap.TreeExplainer(estimator, reference, feature_perturbation="interventional"), ""
+            return shap.TreeExplainer(estimator, feature_perturbation="tree_path_dependent"), _NO_BACKGROUND
+        except shap.utils._exceptions.InvalidModelError as error:
+            raise NotApplicable(f"SHAP reads no trees from {type(estimator).__name__}") from error
+
+
+def _holds_numbers(rows: Any) -> bool:
+    """Whether no column holds categories: SHAP takes no background for splits on them."""
+    return not isinstance(rows, pd.DataFrame) or all(pd.api.types.is_numeric_dtype(dtype) for dtype in rows.dtypes)
+
+
+def _by_feature(case: Case, values: Any, owner: IntArray) -> FloatArray:
+    """Values for the class being explained: the one output there is is that of the second class."""
+    if isinstance(values, list):  # one array for each class
+        values = np.stack(values, axis=-1)
+    array = np.asarray(values, dtype=np.float64)[0]
+    if array.ndim == 2:
+        array = array[:, case.target_index]
+    elif case.target_index == 0:
+        array = -array
+    return np.bincount(owner, weights=array, minlength=len(case.space)).astype(np.float64)
