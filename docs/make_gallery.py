@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -25,6 +26,15 @@ from sev import plots
 from sev.datasets import load_german_credit
 
 IMAGES = Path(__file__).parent / "images"
+COMPARISON = Path(__file__).parent / "comparison.md"
+MARKS = ("<!-- table of methods -->", "<!-- end -->")
+NAMES = {
+    "sev": "SEV-",
+    "shap-tree": "SHAP-C (tree)",
+    "shap-kernel": "SHAP-C (kernel)",
+    "lime": "LIME-C",
+    "dice": "DiCE (random)",
+}
 _TEXT = make_column_selector(dtype_exclude="number")
 
 
@@ -34,7 +44,7 @@ def fitted(X: pd.DataFrame, y: Any, **options: Any) -> Any:
     return make_pipeline(encode, LogisticRegression(max_iter=1000, **options)).fit(X, y)
 
 
-def pictures() -> Iterator[tuple[str, Any]]:
+def decisions() -> Iterator[tuple[str, Any]]:
     """Names and Axes, one after the other."""
     X, y = load_german_credit(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
@@ -51,10 +61,6 @@ def pictures() -> Iterator[tuple[str, Any]]:
     yield "together", restricted.plot_together()
     yield "flow", plots.flow(many, restricted, labels=("all features", "three restricted"))
     yield "tradeoff", plots.tradeoff(measured(X_train, X_test, y_train, y_test))
-    yield from regions()
-    table = compared(explainer, many)
-    yield "methods", plots.methods(table)
-    yield "flips", plots.flips(table)
 
 
 def measured(X_train: pd.DataFrame, X_test: pd.DataFrame, y_train: Any, y_test: Any) -> pd.DataFrame:
@@ -85,33 +91,41 @@ def regions() -> Iterator[tuple[str, Any]]:
         yield f"regions_{kind}", plots.regions(explainer.explain(rows, kind=kind))
 
 
-def compared(explainer: sev.Explainer, many: sev.Explanations, n_queries: int = 10) -> pd.DataFrame:
-    """The smallest set beside two ways that people search by hand: the best single step each time, columns in order."""
-    lines = []
-    for query in np.flatnonzero(many.sizes >= 2)[:n_queries].tolist():
-        start = time.perf_counter()
-        one = explainer.explain_one(many[query].query)
-        lines.append(("SEV", query, one.size, time.perf_counter() - start))
-        start = time.perf_counter()
-        greedy = one.path_scores(list(one.columns)[:8])
-        lines.append(("greedy, 8 columns", query, _first_flip(greedy["positive"]), time.perf_counter() - start))
-        start = time.perf_counter()
-        mixed = one.vertices(list(one.columns)[:8])
-        in_order = [tuple(one.columns)[:n] for n in range(9)]
-        steps = mixed.set_index("changed")["positive"].reindex(pd.Index(in_order, tupleize_cols=False))
-        lines.append(("columns in order", query, _first_flip(steps), time.perf_counter() - start))
-    return pd.DataFrame(lines, columns=["method", "query", "flips", "seconds"])
+def methods() -> Iterator[tuple[str, Any]]:
+    """SHAP, LIME and DiCE beside the smallest sets, on refusals of boosted trees; the table goes into comparison.md."""
+    X, y = load_german_credit(return_X_y=True)
+    X_train, X_test, y_train, _ = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
+    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), _TEXT), remainder="passthrough")
+    model = make_pipeline(encode, GradientBoostingClassifier(n_estimators=200, max_depth=3, random_state=0))
+    table = sev.compare_methods(model.fit(X_train, y_train), X_train, y_train, X_test, max_queries=40)
+    write_table(table)
+    table["method"] = table["method"].map(NAMES)
+    yield "methods", plots.methods(table)
+    yield "flips", plots.flips(table)
 
 
-def _first_flip(positive: pd.Series) -> float:
-    crossed = np.flatnonzero(~positive.to_numpy(dtype=bool))
-    return float(crossed[0]) if crossed.size else np.nan
+def write_table(table: pd.DataFrame) -> None:
+    """Put the means of a comparison between the two marks of comparison.md."""
+    lines = ["| method | features changed, mean | largest | proven not minimal | no answer | median ms | set-up ms |"]
+    lines += ["| --- " * 7 + "|"]
+    for method, found in table.groupby("method", sort=False):
+        larger = (found["minimal"] == False).fillna(False).mean()  # noqa: E712 - missing is neither
+        lines.append(
+            f"| {NAMES[method]} | {found['flips'].mean():.2f} | {found['flips'].max():.0f} | {larger:.0%} | "
+            f"{found['flips'].isna().mean():.0%} | {1e3 * found['seconds'].median():.1f} | "
+            f"{1e3 * found['setup_seconds'].iloc[0]:.0f} |"
+        )
+    text = COMPARISON.read_text(encoding="utf-8")
+    before, rest = text.split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    COMPARISON.write_text("\n".join([before + MARKS[0], *lines, MARKS[1] + after]), encoding="utf-8")
 
 
-def main() -> None:
-    """Write the images, none of them large."""
+def main(wanted: list[str]) -> None:
+    """Write the images, none of them large; all of them, or ``python docs/make_gallery.py methods``."""
     IMAGES.mkdir(exist_ok=True)
-    for name, ax in pictures():
+    groups = {"decisions": decisions, "regions": regions, "methods": methods}
+    for name, ax in (picture for group in wanted or groups for picture in groups[group]()):
         path = IMAGES / f"{name}.png"
         ax.figure.savefig(path, dpi=110, metadata={"Software": None})
         plt.close(ax.figure)
@@ -120,4 +134,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

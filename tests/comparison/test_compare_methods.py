@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from comparison.peers import GAME, game, loans, needs, stumps
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -180,6 +181,21 @@ def test_boosters_on_raw_frames_with_categories_and_gaps():
     assert status["lime"] == {"not_applicable"}
     assert "missing" in table.set_index("method").loc["lime", "reason"].iloc[0]
     assert table[table["method"] == "shap-tree"]["reason"].str.contains("no background").all()
+
+
+@needs("shap")
+@pytest.mark.parametrize("kind", ["pandas", "numpy", "polars"])
+def test_tables_of_numbers_and_flags_for_tree_shap(kind):
+    frame, y = loans()
+    frame = frame.assign(red=frame["colour"] == "red")[["age", "income", "late", "red"]]
+    rows = {"pandas": frame, "numpy": frame.to_numpy(dtype=float)}.get(kind)
+    if kind == "polars":
+        rows = pytest.importorskip("polars").from_pandas(frame)
+    model = GradientBoostingClassifier(n_estimators=20, max_depth=1, random_state=0).fit(rows, y)
+    reference = [25, 20.0, 0, False]
+    table = sev.compare_methods(model, rows, y, rows, methods=["sev", "shap-tree"], max_queries=5, reference=reference)
+    assert flips_of(table, "shap-tree").tolist() == flips_of(table, "sev").tolist()
+    assert all(type(value) in (int, float, bool) for changes in table["changes"] for value in changes.values())
 
 
 @needs("shap")

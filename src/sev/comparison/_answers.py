@@ -113,7 +113,7 @@ class Counterfactual:
             changed = changed_features(case, query, row)
             names = tuple(np.array(case.space.names, dtype=object)[changed])
             changes = {
-                column: row[column].iloc[0]
+                column: _plain(row[column].iloc[0])
                 for column in case.space.columns
                 if _is_other(case.queries[column].iloc[query], row[column].iloc[0])
             }
@@ -133,6 +133,10 @@ def changed_features(case: Case, query: int, row: pd.DataFrame) -> BoolArray:
     return changed
 
 
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _is_other(mine: Any, other: Any) -> bool:
     if pd.isna(mine) or pd.isna(other):
         return bool(pd.isna(mine) != pd.isna(other))
@@ -144,7 +148,7 @@ def _changes(case: Case, query: int, features: Sequence[str]) -> dict[Any, Any]:
     chosen = case.space.select(features, what="features")
     reference = case.references.iloc[int(case.assigned[query])]
     return {
-        column: reference[column]
+        column: _plain(reference[column])
         for column, feature in zip(case.space.columns, case.space.column_feature.tolist(), strict=True)
         if chosen[feature] and _is_other(case.queries[column].iloc[query], reference[column])
     }

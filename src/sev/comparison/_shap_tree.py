@@ -50,6 +50,10 @@ def _encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame]
         return unwrapped.transform(case.form.to_native(rows))
 
     if not unwrapped.transforms:
+        dtypes = case.form.dtypes.values()
+        # SHAP takes arrays of numbers from every table, but no polars, no booleans
+        if all(pd.api.types.is_numeric_dtype(dtype) for dtype in dtypes):
+            return lambda rows: rows.to_numpy(dtype=np.float64, na_value=np.nan), case.space.column_feature
         return encode, case.space.column_feature
 
     def numbers(rows: Any) -> FloatArray:

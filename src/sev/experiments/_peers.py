@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +39,13 @@ class Fitted(NamedTuple):
 
 def gbdt(task: Task, plan: Plan) -> Fitted:
     """The paper's gradient boosting on the split of a task."""
-    X_train, X_test, y_train, y_test = split(task.data, task.split, plan)
-    model, _ = _models.fitted(_models.baseline("gbdt", X_train, FIRST_SEED + task.split), X_train, y_train)
+    return _gbdt(task.data, task.split, plan)
+
+
+@lru_cache(maxsize=1)  # tasks of one split often come one after the other
+def _gbdt(data: str, number: int, plan: Plan) -> Fitted:
+    X_train, X_test, y_train, y_test = split(data, number, plan)
+    model, _ = _models.fitted(_models.baseline("gbdt", X_train, FIRST_SEED + number), X_train, y_train)
     return Fitted(model, X_train, y_train, X_test, y_test)
 
 

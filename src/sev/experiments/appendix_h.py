@@ -92,6 +92,6 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         "Explanations of rows that the paper's GBDT predicts positive: the query, the reference, and for each minimum "
         f"set only the values that it changes; at most {SETS} sets of each kind are shown, and only columns that one "
         "of them changes. SEV+ takes values of the query into the reference, SEV- values of the reference into the "
-        "query. Where the mean reference is itself positive, the first of median and nearest real row that is not is taken.",
+        "query. Where the mean reference is itself positive, the median or a real row is taken instead.",
     ]
     return Section(TITLE, sentences if tables else ["Not run."], tables)

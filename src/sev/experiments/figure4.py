@@ -79,7 +79,7 @@ def _sentences(results: Results) -> list[str]:
     sentences = [
         "SHAP-C and LIME-C set features to the reference in the order of the package's own numbers until the model's "
         "own score says that the decision is undone; a text column is one feature. The order is by the signed number: "
-        'the feature that speaks most for the decision first; the lines "absolute" go by the size of the number instead. '
+        'the feature that speaks most for the decision first; the lines "absolute" go by its size instead. '
         "DiCE is its random method with its own settings; what it changes is counted after its search for sparsity. "
         f"At most {QUERIES} positive test rows of a split are explained, the same for all; DiCE on the first "
         f'{DICE_SPLITS} splits. "Proven not minimal" is the share of answers for which SEV- has a smaller one.',

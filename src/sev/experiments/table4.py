@@ -46,7 +46,7 @@ def run(task: Task, plan: Plan) -> dict[str, Any]:
         found["methods"][method] = {
             "queries": len(lines),
             "answers": len(answered),
-            "upward": int(np.count_nonzero(up)),
+            "upward": sum(bool(names) for names in up),
             "by_count": {name: sum(name in names for names in up) for name in COUNTS},
         }
     return found
