@@ -9,10 +9,15 @@ from sev.backends.trees import _solver
 
 
 def both_ways(problem, backend, monkeypatch):
+    solver = backend._solver
+    monkeypatch.setattr(solver, "_known", ())
     monkeypatch.setattr(_solver, "ROWS_FOR_PATTERNS", 10**9)
     walked = backend.solve(problem)
+    assert not any(known.patterns for known in solver._known)
     monkeypatch.setattr(_solver, "ROWS_FOR_PATTERNS", 1)
-    return walked, backend.solve(problem)
+    looked_up = backend.solve(problem)
+    assert any(known.patterns for known in solver._known)
+    return walked, looked_up
 
 
 @pytest.mark.parametrize("name", CASES)
