@@ -149,6 +149,18 @@ def test_a_full_disk_ends_clearly_and_resumes(explainer, archive, source, tmp_pa
     tables.assert_same(tables.results(tmp_path / "out"), tables.expected(explainer, tables.applications()))
 
 
+def test_a_disk_that_is_full_at_the_very_end_is_told_too(explainer, archive, source, tmp_path, monkeypatch):
+    def full(self):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_writers._FeatherWriter, "close", full)
+    with pytest.raises(BatchError, match=r"disk is full.*kept.*same command"):
+        explain_files(archive, source, tmp_path / "out.feather")
+    monkeypatch.undo()
+    assert explain_files(archive, source, tmp_path / "out.feather").rows_before == 250
+    assert not list(tmp_path.glob("*.parts"))
+
+
 def test_missing_rows_are_noticed(archive, source, tmp_path, monkeypatch):
     real = PartitionExplainer.arrow
     monkeypatch.setattr(PartitionExplainer, "arrow", lambda self, table: real(self, table.slice(1)))
