@@ -141,6 +141,8 @@ def test_a_full_disk_ends_clearly_and_resumes(explainer, archive, source, tmp_pa
         real(self)
 
     monkeypatch.setattr(_writers._ParquetWriter, "close", full)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".part-00000-000009.parquet.1.tmp").write_bytes(b"left by a run that was killed")
     with pytest.raises(BatchError, match=r"disk is full.*kept.*same command"):
         explain_files(archive, source, tmp_path / "out")
     assert not list((tmp_path / "out").glob(".*.tmp"))
@@ -164,8 +166,9 @@ def test_a_disk_that_is_full_at_the_very_end_is_told_too(explainer, archive, sou
 def test_missing_rows_are_noticed(archive, source, tmp_path, monkeypatch):
     real = PartitionExplainer.arrow
     monkeypatch.setattr(PartitionExplainer, "arrow", lambda self, table: real(self, table.slice(1)))
-    with pytest.raises(BatchError, match="rows"):
+    with pytest.raises(BatchError, match="gave 99 rows where 100 were expected"):
         explain_files(archive, source, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("part-*"))
 
 
 def test_kept_columns_and_sets(explainer, archive, tmp_path):
