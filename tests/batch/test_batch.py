@@ -10,7 +10,7 @@ from batch import tables
 from files import loans
 
 import sev
-from sev.batch import PartitionExplainer, _writers, explain_files
+from sev.batch import PartitionExplainer, _inputs, _writers, explain_files
 from sev.exceptions import BatchError, InputError
 
 
@@ -164,8 +164,8 @@ def test_a_disk_that_is_full_at_the_very_end_is_told_too(explainer, archive, sou
 
 
 def test_missing_rows_are_noticed(archive, source, tmp_path, monkeypatch):
-    real = PartitionExplainer.arrow
-    monkeypatch.setattr(PartitionExplainer, "arrow", lambda self, table: real(self, table.slice(1)))
+    real = _inputs.Part.tables
+    monkeypatch.setattr(_inputs.Part, "tables", lambda self: (table.slice(1) for table in real(self)))
     with pytest.raises(BatchError, match="gave 99 rows where 100 were expected"):
         explain_files(archive, source, tmp_path / "out")
     assert not list((tmp_path / "out").glob("part-*"))
