@@ -142,7 +142,7 @@ def whole_call(setting, train, labels) -> float:
     return clock(lambda: explainer.explain(setting.rows, kind=setting.kind), 3) / len(setting.rows) * 1e6
 
 
-def by_shap(setting, few: int) -> dict:
+def by_shap(setting) -> dict:
     try:
         import shap
     except ImportError:
@@ -167,11 +167,17 @@ def by_shap(setting, few: int) -> dict:
         figures["shap_path"] = clock(lambda: path.shap_values(sample, check_additivity=False), 1) / len(sample) * 1e6
     except Exception as error:
         print(f"SHAP: {error}", file=sys.stderr)
-    if few:
-        kernel = shap.KernelExplainer(lambda rows: setting.model.predict_proba(rows)[:, 1], background)
-        times = [clock(lambda row=row: kernel.shap_values(setting.rows[row], silent=True), 1) for row in range(few)]
-        figures["kernel_shap"] = float(np.median(times)) * 1e6
     return figures
+
+
+def by_kernel_shap(setting, few: int) -> dict:
+    try:
+        import shap
+    except ImportError:
+        return {}
+    kernel = shap.KernelExplainer(lambda rows: setting.model.predict_proba(rows)[:, 1], setting.reference[None])
+    times = [clock(lambda row=row: kernel.shap_values(setting.rows[row], silent=True), 1) for row in range(few)]
+    return {"kernel_shap": float(np.median(times)) * 1e6}
 
 
 def by_lime(setting, train, few: int) -> dict:
@@ -208,6 +214,8 @@ def by_dice(setting, train, labels, few: int) -> dict:
     explainer = dice_ml.Dice(data, dice_ml.Model(model=OnNames(), backend="sklearn"), method="random")
     times = []
     for row in range(few):
+        if sum(times) > 20:  # it may take very long for one row
+            break
         query = pd.DataFrame(setting.rows[[row]], columns=names)
         try:
             times.append(
@@ -218,17 +226,22 @@ def by_dice(setting, train, labels, few: int) -> dict:
     return {"dice": float(np.median(times)) * 1e6} if times else {}
 
 
-def measure(name, what, kind, how, quick: bool, models: dict) -> dict:
+def measure(name, what, kind, how, options, models: dict) -> dict:
     train, test, labels, _, feature = _data.encoded(name)
     if (name, what) not in models:
         models[name, what] = fit(what, train, labels)
     model = models[name, what]
     setting = Setting(model, test[:6000], _data.reference(train, labels, feature, how), feature, kind)
-    line = {"data": name, "model": what, "kind": kind, "reference": how, **ours(setting)}
+    line = {"data": name, "model": what, "kind": kind, "reference": how}
+    if not options.quick:
+        line |= ask_one_by_one(setting, train, labels)
+    if options.peers:
+        return line
+    line |= ours(setting)
     line["explain"] = whole_call(setting, train, labels)
     line["predict_row"] = clock(lambda: model.predict_proba(setting.rows)) / len(setting.rows) * 1e6
-    line |= by_shap(setting, 0 if quick else FEW)
-    sample = np.linspace(0, len(setting.rows) - 1, 4 if quick else 12 if what == "GBDT 200 x 3" else 3).astype(int)
+    line |= by_shap(setting)
+    sample = np.linspace(0, len(setting.rows) - 1, 4 if options.quick else 12 if what == "GBDT 200 x 3" else 3).astype(int)
     line["naive_ms"] = float(np.mean([naive(setting, row, batched=False) for row in sample])) * 1e3
     line["level_ms"] = float(np.mean([naive(setting, row, batched=True) for row in sample])) * 1e3
     line["naive_ratio"] = (
@@ -236,9 +249,13 @@ def measure(name, what, kind, how, quick: bool, models: dict) -> dict:
         * 1e3
         / np.mean([clock(lambda row=row: setting.backend.solve(setting.one(row)), 3) * 1e6 for row in sample])
     )
-    if not quick:
-        line |= by_lime(setting, train, FEW) | by_dice(setting, train, labels, FEW)
     return line
+
+
+def ask_one_by_one(setting, train, labels) -> dict:
+    """The peers that take milliseconds and more a row, on a few rows."""
+    few = min(FEW, len(setting.rows))
+    return by_kernel_shap(setting, few) | by_lime(setting, train, few) | by_dice(setting, train, labels, few)
 
 
 def fit(what, train, labels):
@@ -261,8 +278,11 @@ COLUMNS = {
 
 
 def show(line) -> None:
-    head = f"{line['data']:9s}{line['model']:17s}{line['kind']:6s}{line['reference']:7s}{line['rows']:6d}"
+    head = f"{line['data']:9s}{line['model']:17s}{line['kind']:6s}{line['reference']:7s}{line.get('rows', 0):6d}"
     cells = "".join(f"{line[key]:11.1f}" if key in line else f"{'':11s}" for key in COLUMNS)
+    if "rows" not in line:
+        print(line)
+        return
     print(f"{head}{line['mean_sev']:6.2f}{line['largest_sev']:4d}{line['unexplainable']:5d}{cells}", flush=True)
 
 
@@ -286,6 +306,7 @@ def summary_of(lines: list[dict]) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
+    parser.add_argument("--peers", action="store_true", help="only the peers that are asked one row at a time")
     parser.add_argument("--only", default="", help="lines of the table that have this word in them")
     parser.add_argument("--results", type=Path, help="JSON file to add the figures to")
     options = parser.parse_args()
@@ -304,9 +325,9 @@ def main() -> None:
     print("".join(f"{title:>11s}" for title in COLUMNS.values()))
     for name, what, kind, how in plan:
         if options.only in f"{name} {what} {kind} {how}":
-            line = measure(name, what, kind, how, options.quick, models)
+            line = measure(name, what, kind, how, options, models)
             known[line_key(line)] = {**known.get(line_key(line), {}), **line}
-            show(line)
+            show(known[line_key(line)])
     order = {(name, what, kind, how): at for at, (name, what, kind, how) in enumerate(plan)}
     lines = sorted(known.values(), key=lambda line: order.get(line_key(line), len(order)))
     report = json.dumps({"lines": lines, "summary": summary_of(lines)}, indent=1)

@@ -27,6 +27,7 @@ from sev.backends.trees._rows import (
     prepare,
 )
 from sev.backends.trees._tables import (
+    WIDEST_CUBIC,
     WIDEST_PAIRS,
     WIDEST_TRIPLES,
     arrange,
@@ -94,9 +95,11 @@ def search_narrow(trees: Any, patterns: Any, queries: Any, rules: Any, answers: 
     found = Found(answers.masks, answers.values, names, cursor)
     most = min(n_features, WIDEST_PAIRS)
     table = np.empty((most * (most + 1) >> 1) + 1)
-    small = np.empty(WIDEST_TRIPLES * (WIDEST_TRIPLES + 1) >> 1)
-    small_single, small_pair = small[:WIDEST_TRIPLES], small[WIDEST_TRIPLES:]
-    triple = np.zeros(WIDEST_TRIPLES * (WIDEST_TRIPLES - 1) * (WIDEST_TRIPLES - 2) // 6)
+    narrow = trees.sizes[2] <= 3
+    most = min(n_features, WIDEST_CUBIC if narrow else WIDEST_TRIPLES)
+    small = np.empty(most * (most + 1) >> 1)
+    small_single, small_pair = small[:most], small[most:]
+    triple = np.zeros(most * (most - 1) * (most - 2) // 6)
     met = np.zeros(triple.shape[0] + 2, dtype=np.int64)
     usable = np.ones(n_features, dtype=np.bool_)
     picks, work = np.empty(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
@@ -138,7 +141,7 @@ def search_narrow(trees: Any, patterns: Any, queries: Any, rules: Any, answers: 
             outcome, proven = NONE, n
         elif k > rules.max_size:
             outcome, proven = TOO_LARGE, rules.max_size
-        elif looked_up and trees.sizes[2] > 3:
+        elif looked_up and not narrow:
             outcome, proven = NARROW, k - 1
         else:
             m = arrange(n, usable, single, pair, names, state, small_single, small_pair)

@@ -17,9 +17,10 @@ import numpy as np
 
 from sev._compile import njit
 
-#: Up to how many features a table of pairs, and one of triples, is worth its room.
+#: Up to how many features a table of pairs is worth its room; one of triples; one of triples that says everything.
 WIDEST_PAIRS = 256
 WIDEST_TRIPLES = 32
+WIDEST_CUBIC = 64
 
 
 @njit()
@@ -212,15 +213,16 @@ def arrange(n: int, usable: Any, single: Any, pair: Any, names: Any, place: Any,
     ``names`` (the features behind the numbers) is renewed, ``place`` has the new number of each old one, -1 for those
     that are left out. Gives how many there are, or -1 when they are too many for a table of triples.
     """
-    order = np.empty(WIDEST_TRIPLES, dtype=np.int64)
-    old_names = np.empty(WIDEST_TRIPLES, dtype=np.int64)
-    reach = np.empty(WIDEST_TRIPLES)
+    most = to_single.shape[0]
+    order = np.empty(most, dtype=np.int64)
+    old_names = np.empty(most, dtype=np.int64)
+    reach = np.empty(most)
     m = 0
     for i in range(n):
         place[i] = -1
         if not usable[i]:
             continue
-        if m == WIDEST_TRIPLES:
+        if m == most:
             return -1
         effect = single[i]
         for j in range(n):
