@@ -163,6 +163,18 @@ def measure_all(folder: Path, given: argparse.Namespace, results: Results) -> No
                 )
 
 
+def table(measured: list[dict[str, Any]]) -> str:
+    """Measurements as a table for the documentation."""
+    lines = ["| model | rows | way | rows per second | processor seconds per million rows | peak MB of a process |"]
+    lines.append("| --- | ---: | --- | ---: | ---: | ---: |")
+    for one in sorted(measured, key=lambda one: (one["model"], one["rows"], list(WAYS).index(one["way"]))):
+        lines.append(
+            f"| {one['model']} | {one['rows'] // 1_000_000} million | {one['way']} | {one['rows_per_second']:,.0f} "
+            f"| {one['cpu'] / one['rows'] * 1e6:.1f} | {one['peak_mb']:,.0f} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=float, nargs="+", default=[1.0], help="in millions")
@@ -171,11 +183,15 @@ def main() -> None:
     parser.add_argument("--memory-up-to", type=float, default=5.0, help="largest call in memory, in millions of rows")
     parser.add_argument("--folder", type=Path, help="where rows are kept between runs; default: a temporary folder")
     parser.add_argument("--results", type=Path, help="JSON file of results; what it holds is not measured again")
+    parser.add_argument("--table", action="store_true", help="measure nothing: print --results as a table")
     parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
         way, archive, source, n_jobs = given.measure
         measure(way, archive, source, int(n_jobs))
+        return
+    if given.table:
+        print(table(Results(given.results).measured))
         return
     print(f"{'model':8} {'rows':>12} {'way':18} {'rows/s':>10} {'seconds':>9} {'cpu s':>8} {'peak MB':>9}")
     with tempfile.TemporaryDirectory() as temporary:

@@ -18,7 +18,7 @@ from sev.batch._inputs import InputFile, Part, first_schema, input_files, n_rows
 from sev.batch._manifest import FORMAT, FORMAT_VERSION, clear, locked, open_manifest, sweep, write_manifest
 from sev.batch._partition import PartitionExplainer
 from sev.batch._work import ARCHIVE, Work, part_rows
-from sev.batch._writers import replacing, write_tables
+from sev.batch._writers import replacing, telling_full_disk, write_tables
 from sev.exceptions import BatchError, InputError
 from sev.files._container import naming, read_whole
 
@@ -113,7 +113,7 @@ def explain_files(
     if any(folder.absolute() == Path(path).absolute() for path in paths):
         raise InputError(f"{folder} is both input and output: choose another folder for the results.")
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
+    with telling_full_disk(output.parent), locked(folder):
         batch = _Batch(folder, explain, files, rows_per_part, trust_pickle, options)
         result = batch.run(engine, address, n_jobs, on_start, on_part, on_kept)
         if final is None:

@@ -85,8 +85,8 @@ def explain(
 
 def _heard(call: Any, *given: Any, **named: Any) -> Any:
     """Run a call in a thread, so that Ctrl-C is heard at once, whatever compiled code is at work."""
-    if named["engine"] != "local":
-        return call(*given, **named)  # these engines want the main thread for signals of their own
+    if named["engine"] != "local" or named["n_jobs"] != 1:
+        return call(*given, **named)  # this process then only waits for others, and has to end them
     done: Future[Any] = Future()
 
     def run() -> None:

@@ -15,29 +15,36 @@ from sev.backends.trees._tables import fold, scan_triples
 
 
 @njit()
-def least_partners(n: int, triple: Any, least: Any, second: Any, third: Any) -> None:
+def least_partners(n: int, triple: Any, met: Any, least: Any, second: Any, third: Any) -> None:
     """For each pair the two lowest entries with a third feature, and a third of the sum of all, where below zero."""
-    for e in range(n * (n - 1) >> 1):
+    for e in range(np.uint64(n * (n - 1) >> 1)):
         least[e] = 0.0
         second[e] = 0.0
         third[e] = 0.0
-    at = 0
-    for k in range(2, n):
-        for j in range(1, k):
-            for i in range(j):
-                value = triple[at]
-                at += 1
-                if value >= 0.0:
-                    continue
-                for side in range(3):
-                    high = k if side < 2 else j
-                    e = (high * (high - 1) >> 1) + (j if side == 0 else i)
-                    third[e] += value / 3.0
-                    if value < least[e]:
-                        second[e] = least[e]
-                        least[e] = value
-                    elif value < second[e]:
-                        second[e] = value
+    if met[0] + 1 == met.shape[0]:  # the list is full, and some may be missing
+        met[0] = 0
+        at = 0
+        for k in range(2, n):
+            for j in range(1, k):
+                for i in range(j):
+                    if triple[at] != 0.0:
+                        met[0] += 1
+                        met[met[0]] = i | j << 8 | k << 16
+                    at += 1
+    for at in range(1, met[0] + 1):  # an entry that is listed twice makes the bounds looser, not wrong
+        i, j, k = met[at] & 0xFF, (met[at] >> 8) & 0xFF, met[at] >> 16
+        value = triple[k * (k - 1) * (k - 2) // 6 + (j * (j - 1) >> 1) + i]
+        if value >= 0.0:
+            continue
+        for side in range(3):
+            high = k if side < 2 else j
+            e = (high * (high - 1) >> 1) + (j if side == 0 else i)
+            third[e] += value / 3.0
+            if value < least[e]:
+                second[e] = least[e]
+                least[e] = value
+            elif value < second[e]:
+                second[e] = value
 
 
 @njit()
@@ -123,6 +130,32 @@ def lowest_margin(n: int, start: float, single: Any, pair: Any, third: Any, weig
 
 
 @njit()
+def may_cross(n: int, m: int, start: float, single: Any, pair: Any, third: Any, limit: float, weight: Any,
+              lowest: Any) -> bool:  # fmt: skip
+    """Whether the weights behind the lowest margin leave room for a set of ``m`` of the first n features."""
+    low = lowest_margin(n, start, single, pair, third, weight)
+    if low > limit:
+        return False
+    kept = 0
+    for i in range(n):
+        value = weight[i]
+        low -= min(0.0, value)  # only the lowest count, whatever their sign
+        if kept == m:
+            if value >= lowest[m - 1]:
+                continue
+            kept -= 1
+        at = kept
+        while at > 0 and lowest[at - 1] > value:
+            lowest[at] = lowest[at - 1]
+            at -= 1
+        lowest[at] = value
+        kept += 1
+    for i in range(kept):
+        low += lowest[i]
+    return kept == m and low <= limit
+
+
+@njit()
 def any_set(n: int, start: float, single: Any, pair: Any, triple: Any, third: Any, limit: float, work: Any,
             budget: int) -> int:  # fmt: skip
     """Whether a set of any size brings the margin down to the limit: 1, 0, or -1 when the budget ended first."""
@@ -137,6 +170,16 @@ def any_set(n: int, start: float, single: Any, pair: Any, triple: Any, third: An
         pairs[0, e] = pair[e]
     values[0] = start
     top[0] = n
+    # Most rows have a set, and most of them one of the features that still lower the margin when their turn comes.
+    value = start
+    here_single, here_pair = single, pair
+    for pick in range(n - 1, -1, -1):
+        if here_single[pick] < 0.0:
+            value += here_single[pick]
+            if value <= limit:
+                return 1
+            fold(pick, here_single, here_pair, triple, singles[1], pairs[1])
+            here_single, here_pair = singles[1], pairs[1]
     depth = 0
     while depth >= 0:
         pick = top[depth] - 1
@@ -158,14 +201,15 @@ def any_set(n: int, start: float, single: Any, pair: Any, triple: Any, third: An
 
 
 @njit()
-def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple: Any, least: Any, second: Any,
-                 limit: float, found: Any, work: Any) -> bool:  # fmt: skip
+def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple: Any, partners: Any, limit: float,
+                 found: Any, work: Any) -> bool:  # fmt: skip
     """Record all sets of ``size`` >= 4 features that bring the margin down to the limit; False when the budget ends."""
+    least, second, third = partners[0], partners[1], partners[2]
     deepest = size - 3
     singles = np.empty((deepest + 1, n))
     pairs = np.empty((deepest + 1, n * (n - 1) >> 1))
     values = np.empty(deepest + 1)
-    viable = np.empty((deepest, n), dtype=np.bool_)
+    viable = np.empty((deepest + 1, n), dtype=np.bool_)
     top = np.empty(deepest + 1, dtype=np.int64)
     picks = np.empty(size, dtype=np.int64)
     room = np.empty((4, n * (n - 1) >> 1))
@@ -177,6 +221,8 @@ def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple
     values[0] = start
     depth = 0
     top[0] = n
+    if not may_cross(n, size, start, single, pair, third, limit, room[0], room[1]):
+        return True
     mark_viable(n, size, limit - start, single, pair, least, second, room, viable[0])
     while depth >= 0:
         left = size - depth
@@ -195,10 +241,16 @@ def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple
         if depth < deepest:
             top[depth] = pick
             values[depth] = value
+            if left > 5 and not may_cross(
+                pick, left - 1, value, singles[depth], pairs[depth], third, limit, room[0], room[1]
+            ):
+                depth -= 1
+                continue
             mark_viable(pick, left - 1, limit - value, singles[depth], pairs[depth], least, second, room, viable[depth])
         else:
             work[0] += pick * pick * pick // 12
-            scan_triples(pick, value, singles[depth], pairs[depth], triple, limit, picks, depth, room, found)
+            mark_viable(pick, 3, limit - value, singles[depth], pairs[depth], least, second, room, viable[depth])
+            scan_triples(pick, viable[depth], value, singles[depth], pairs[depth], triple, limit, picks, depth, room, found)
             depth -= 1
         if cursor[1] > cursor[2]:
             return True

@@ -12,7 +12,7 @@ import numpy as np
 
 from sev._compile import njit
 from sev.backends.trees._collapse import margins, mark
-from sev.backends.trees._cubic import any_set, least_partners, search_cubic
+from sev.backends.trees._cubic import any_set, least_partners, mark_viable, search_cubic
 from sev.backends.trees._forms import ANSWERS, PATTERNS, QUERIES, RULES, TREES, Found
 from sev.backends.trees._lookup import add_terms, add_triples, read_codes
 from sev.backends.trees._rows import (
@@ -27,9 +27,11 @@ from sev.backends.trees._rows import (
     prepare,
 )
 from sev.backends.trees._tables import (
+    WIDEST_CUBIC,
     WIDEST_PAIRS,
     WIDEST_TRIPLES,
     arrange,
+    clear_triples,
     expand_pairs,
     expand_triples,
     scan_small,
@@ -43,34 +45,33 @@ _PROOF_WORK = 5_000
 
 
 @njit()
-def search_tables(k: int, n: int, start: float, single: Any, pair: Any, triple: Any, widest: int, rules: Any,
+def search_tables(k: int, n: int, start: float, single: Any, pair: Any, triple: Any, met: Any, widest: int, rules: Any,
                   found: Any, work: Any) -> tuple[int, int]:  # fmt: skip
     """Search sizes from ``k`` >= 3 on, up to 3 when some cube is wider than that; gives outcome and proven size."""
     cursor = found.cursor
     work[0] += n * n * n
-    partners = np.empty((3, n * n))
-    if k == 3:
-        scan_triples(n, start, single, pair, triple, rules.limit, np.empty(3, dtype=np.int64), n - n, partners, found)
+    partners, room = np.empty((3, n * n)), np.empty((4, n * n))
+    least, second, third = partners[0], partners[1], partners[2]
+    least_partners(n, triple, met, least, second, third)
+    if k == 3 and n >= 3:
+        viable, picks = np.empty(n, dtype=np.bool_), np.empty(3, dtype=np.int64)
+        mark_viable(n, 3, rules.limit - start, single, pair, least, second, room, viable)
+        scan_triples(n, viable, start, single, pair, triple, rules.limit, picks, n - n, room, found)
         if cursor[1] > 0:
             return FOUND_SETS, 2
-        k = 4
-    least, second, third = partners[0], partners[1], partners[2]
-    prepared = False
+    k = max(k, 4)
     exists = -1
     while k <= n:
         if k > rules.max_size:
             return TOO_LARGE, rules.max_size
         if widest > 3:
             return WIDE, k - 1
-        if not prepared:
-            least_partners(n, triple, least, second, third)
-            prepared = True
         if k > 4 and exists < 0:
             # as long as this is open, it may take as much as the search has taken so far
             exists = any_set(n, start, single, pair, triple, third, rules.limit, work, 2 * work[0] + _PROOF_WORK)
             if exists == 0:
                 return NONE, n
-        if not search_cubic(k, n, start, single, pair, triple, least, second, rules.limit, found, work):
+        if not search_cubic(k, n, start, single, pair, triple, partners, rules.limit, found, work):
             return SPENT, k - 1
         if cursor[1] > 0:
             return FOUND_SETS, k - 1
@@ -93,10 +94,13 @@ def search_narrow(trees: Any, patterns: Any, queries: Any, rules: Any, answers: 
     cursor[2] = rules.max_sets
     found = Found(answers.masks, answers.values, names, cursor)
     most = min(n_features, WIDEST_PAIRS)
-    table = np.empty(most * (most + 1) >> 1)
-    small = np.empty(WIDEST_TRIPLES * (WIDEST_TRIPLES + 1) >> 1)
-    small_single, small_pair = small[:WIDEST_TRIPLES], small[WIDEST_TRIPLES:]
-    triple = np.empty(WIDEST_TRIPLES * (WIDEST_TRIPLES - 1) * (WIDEST_TRIPLES - 2) // 6)
+    table = np.empty((most * (most + 1) >> 1) + 1)
+    narrow = trees.sizes[2] <= 3
+    most = min(n_features, WIDEST_CUBIC if narrow else WIDEST_TRIPLES)
+    small = np.empty(most * (most + 1) >> 1)
+    small_single, small_pair = small[:most], small[most:]
+    triple = np.zeros(most * (most - 1) * (most - 2) // 6)
+    met = np.zeros(triple.shape[0] + 2, dtype=np.int64)
     usable = np.ones(n_features, dtype=np.bool_)
     picks, work = np.empty(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     for position in range(queries.todo.shape[0]):
@@ -137,22 +141,21 @@ def search_narrow(trees: Any, patterns: Any, queries: Any, rules: Any, answers: 
             outcome, proven = NONE, n
         elif k > rules.max_size:
             outcome, proven = TOO_LARGE, rules.max_size
-        elif looked_up and trees.sizes[2] > 3:
+        elif looked_up and not narrow:
             outcome, proven = NARROW, k - 1
         else:
             m = arrange(n, usable, single, pair, names, state, small_single, small_pair)
             outcome, proven = WIDE, k - 1
             if m >= 0:
-                for e in range(np.uint64(m * (m - 1) * (m - 2) // 6)):
-                    triple[e] = 0.0
                 widest = 3
                 if looked_up:
-                    add_triples(patterns, codes, state, triple)
+                    add_triples(patterns, codes, state, triple, met)
                 else:
-                    widest = expand_triples(cubes, n_trees, state, triple)
+                    widest = expand_triples(cubes, n_trees, state, triple, met)
                 outcome, proven = search_tables(
-                    k, m, start, small_single, small_pair, triple, widest, rules, found, work
+                    k, m, start, small_single, small_pair, triple, met, widest, rules, found, work
                 )
+                clear_triples(m, triple, met)
         if looked_up and outcome == TOO_LARGE:  # no larger set may exist: only a walk sees which features were met
             outcome = NARROW
         end_row(row, outcome, proven, work, cursor, answers)

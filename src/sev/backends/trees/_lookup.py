@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sev._compile import njit
+from sev.backends.trees._tables import add_triple
 
 #: How a triple of features is packed into one number: the lowest in the last six bits.
 FEATURE_BITS = 6
@@ -45,15 +46,16 @@ def add_terms(patterns: Any, codes: Any, table: Any) -> float:
         code = (codes[t >> np.uint64(3)] >> (np.uint64(8) * (t & np.uint64(7)))) & np.uint64(0xFF)
         at = np.uint64(records[np.uint64(first_code[t]) + code])
         constant += stream[at]
-        at += np.uint64(3)
-        for _ in range(int(stream[at - np.uint64(2)])):
-            table[np.uint64(stream[at])] += stream[at + np.uint64(1)]
+        # There is always a first term: most patterns have none or one, and a branch that is guessed wrong costs more.
+        table[np.uint64(stream[at + np.uint64(3)])] += stream[at + np.uint64(4)]
+        for _ in range(1, int(stream[at + np.uint64(1)])):
             at += np.uint64(2)
+            table[np.uint64(stream[at + np.uint64(3)])] += stream[at + np.uint64(4)]
     return constant
 
 
 @njit()
-def add_triples(patterns: Any, codes: Any, place: Any, triple: Any) -> None:
+def add_triples(patterns: Any, codes: Any, place: Any, triple: Any, met: Any) -> None:
     """Add up the terms of three features of all trees, in the numbers that ``place`` gives the features."""
     first_code, records, stream = patterns.first_code, patterns.records, patterns.stream
     last = (1 << FEATURE_BITS) - 1
@@ -63,7 +65,4 @@ def add_triples(patterns: Any, codes: Any, place: Any, triple: Any) -> None:
         for e in range(begin, begin + 2 * int(stream[at + 2]), 2):
             packed = int(stream[e])
             a, b, c = place[packed & last], place[(packed >> FEATURE_BITS) & last], place[packed >> 2 * FEATURE_BITS]
-            high = max(a, b, c)
-            low = min(a, b, c)
-            middle = a + b + c - high - low
-            triple[high * (high - 1) * (high - 2) // 6 + middle * (middle - 1) // 2 + low] += stream[e + 1]
+            add_triple(a, b, c, stream[e + 1], triple, met)

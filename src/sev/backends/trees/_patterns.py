@@ -147,13 +147,17 @@ def build(trees: Any, column_feature: Any, allowed: Any, minus: int, sign: float
                 continue
             records[first_code[t] + code] = size
             tree_terms(trees, root, local, bit, code, open_to, minus, degree, terms, stack)
-            fits = size + 3 + 2 * (1 << n_local) <= stream.shape[0]
+            fits = size + 5 + 2 * (1 << n_local) <= stream.shape[0]
             at = size + 3
             if fits:
                 stream[size] = sign * terms[0]
                 stream[size + 1] = stream[size + 2] = 0.0
             terms[0] = 0.0
             for wanted in range(2):  # terms of three features last
+                if wanted == 1 and at == size + 3:  # at least one term: nothing, for a place that nobody reads
+                    if fits:
+                        stream[size + 1], stream[at], stream[at + 1] = 1.0, p * (p + 1) // 2, 0.0
+                    at += 2
                 for mask in range(1, 1 << n_local):
                     if terms[mask] == 0.0 or (degree[mask] == 3) != (wanted == 1):
                         continue

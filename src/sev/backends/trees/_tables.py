@@ -17,9 +17,10 @@ import numpy as np
 
 from sev._compile import njit
 
-#: Up to how many features a table of pairs, and one of triples, is worth its room.
+#: Up to how many features a table of pairs is worth its room; one of triples; one of triples that says everything.
 WIDEST_PAIRS = 256
 WIDEST_TRIPLES = 32
+WIDEST_CUBIC = 64
 
 
 @njit()
@@ -55,7 +56,35 @@ def expand_pairs(cubes: Any, begin_tree: int, end_tree: int, single: Any, pair: 
 
 
 @njit()
-def expand_triples(cubes: Any, n_trees: int, place: Any, triple: Any) -> int:
+def add_triple(one: int, two: int, three: int, value: float, triple: Any, met: Any) -> None:
+    """Add to an entry of the table of degree 3, and note it.
+
+    There are few, so they are listed: ``met`` has their number, then each, with its three features in eight bits each.
+    """
+    high = max(one, two, three)
+    low = min(one, two, three)
+    mid = one + two + three - high - low
+    at = high * (high - 1) * (high - 2) // 6 + (mid * (mid - 1) >> 1) + low
+    if triple[at] == 0.0 and met[0] + 1 < met.shape[0]:
+        met[0] += 1
+        met[met[0]] = low | mid << 8 | high << 16
+    triple[at] += value
+
+
+@njit()
+def clear_triples(n: int, triple: Any, met: Any) -> None:
+    """Empty the table of degree 3 again, for n features."""
+    if met[0] + 1 == met.shape[0]:  # the list was full
+        for e in range(np.uint64(n * (n - 1) * (n - 2) // 6)):
+            triple[e] = 0.0
+    for at in range(1, met[0] + 1):
+        low, mid, high = met[at] & 0xFF, (met[at] >> 8) & 0xFF, met[at] >> 16
+        triple[high * (high - 1) * (high - 2) // 6 + (mid * (mid - 1) >> 1) + low] = 0.0
+    met[0] = 0
+
+
+@njit()
+def expand_triples(cubes: Any, n_trees: int, place: Any, triple: Any, met: Any) -> int:
     """Add the cubes of all trees to the table of degree 3; give the number of features of the largest cube.
 
     ``place`` has the number of each feature in the table.
@@ -77,11 +106,7 @@ def expand_triples(cubes: Any, n_trees: int, place: Any, triple: Any) -> int:
             for b in range(a + 1, end if required <= 1 else begin + 2):
                 two = place[member[b]]
                 for c in range(b + 1, end if required <= 2 else begin + 3):
-                    three = place[member[c]]
-                    high = max(one, two, three)
-                    low = min(one, two, three)
-                    mid = one + two + three - high - low
-                    triple[high * (high - 1) * (high - 2) // 6 + (mid * (mid - 1) >> 1) + low] += value
+                    add_triple(one, two, place[member[c]], value, triple, met)
     return widest
 
 
@@ -156,11 +181,16 @@ def fold(pick: int, single: Any, pair: Any, triple: Any, to_single: Any, to_pair
 
 
 @njit()
-def scan_triples(n: int, start: float, single: Any, pair: Any, triple: Any, limit: float, picks: Any, depth: int,
-                 room: Any, found: Any) -> None:  # fmt: skip
-    """Record every triple of the first n features that brings the margin down to the limit, after ``depth`` picks."""
+def scan_triples(n: int, viable: Any, start: float, single: Any, pair: Any, triple: Any, limit: float, picks: Any,
+                 depth: int, room: Any, found: Any) -> None:  # fmt: skip
+    """Record every triple of the first n features that brings the margin down to the limit, after ``depth`` picks.
+
+    Only features that are ``viable`` can be the highest of such a triple.
+    """
     to_single, to_pair = room[0], room[1]
     for k in range(2, n):
+        if not viable[k]:
+            continue
         fold(k, single, pair, triple, to_single, to_pair)
         for j in range(1, k):
             front = j * (j - 1) >> 1
@@ -183,15 +213,16 @@ def arrange(n: int, usable: Any, single: Any, pair: Any, names: Any, place: Any,
     ``names`` (the features behind the numbers) is renewed, ``place`` has the new number of each old one, -1 for those
     that are left out. Gives how many there are, or -1 when they are too many for a table of triples.
     """
-    order = np.empty(WIDEST_TRIPLES, dtype=np.int64)
-    old_names = np.empty(WIDEST_TRIPLES, dtype=np.int64)
-    reach = np.empty(WIDEST_TRIPLES)
+    most = to_single.shape[0]
+    order = np.empty(most, dtype=np.int64)
+    old_names = np.empty(most, dtype=np.int64)
+    reach = np.empty(most)
     m = 0
     for i in range(n):
         place[i] = -1
         if not usable[i]:
             continue
-        if m == WIDEST_TRIPLES:
+        if m == most:
             return -1
         effect = single[i]
         for j in range(n):
