@@ -273,7 +273,8 @@ def fit(what, train, labels):
 
 
 COLUMNS = {
-    "sev_batch": "sev batch", "sev_first_ms": "sev 1st ms", "shap_first_ms": "shap 1st ms", "explain": "explain()", "sev_one": "sev one", "sev_slowest_ms": "slowest ms",
+    "sev_batch": "sev batch", "sev_first_ms": "sev 1st ms", "shap_first_ms": "shap 1st ms",
+    "explain": "explain()", "sev_one": "sev one", "sev_slowest_ms": "slowest ms",
     "predict_row": "predict", "shap_batch": "shap batch", "shap_one": "shap one", "shap_path": "shap path",
     "kernel_shap": "kernelshap", "lime": "lime", "dice": "dice", "naive_ms": "naive ms", "level_ms": "levels ms",
     "naive_ratio": "naive/sev",
