@@ -128,7 +128,7 @@ def test_tables_are_kept_and_never_taken_for_other_rows(monkeypatch):
         for row in range(problem.n_rows):
             alone = replace(
                 problem, queries=problem.queries[[row]], active=problem.active[[row]],
-                evaluate=lambda rows, sets, row=row: problem.evaluate(rows + row, sets),
+                evaluate=lambda rows, sets, row=row, whole=problem: whole.evaluate(rows + row, sets),
             )  # fmt: skip
             assert_same(backend.solve(alone), whole.take(np.array([row])))
     assert len(made) <= 4

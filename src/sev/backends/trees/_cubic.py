@@ -250,7 +250,9 @@ def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple
         else:
             work[0] += pick * pick * pick // 12
             mark_viable(pick, 3, limit - value, singles[depth], pairs[depth], least, second, room, viable[depth])
-            scan_triples(pick, viable[depth], value, singles[depth], pairs[depth], triple, limit, picks, depth, room, found)
+            scan_triples(
+                pick, viable[depth], value, singles[depth], pairs[depth], triple, limit, picks, depth, room, found
+            )
             depth -= 1
         if cursor[1] > cursor[2]:
             return True
