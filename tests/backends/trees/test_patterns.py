@@ -128,7 +128,7 @@ def test_tables_are_kept_and_never_taken_for_other_rows(monkeypatch):
         for row in range(problem.n_rows):
             alone = replace(
                 problem, queries=problem.queries[[row]], active=problem.active[[row]],
-                evaluate=lambda rows, sets, row=row: problem.evaluate(rows + row, sets),
+                evaluate=lambda rows, sets, row=row, whole=problem: whole.evaluate(rows + row, sets),
             )  # fmt: skip
             assert_same(backend.solve(alone), whole.take(np.array([row])))
     assert len(made) <= 4
@@ -147,3 +147,18 @@ def test_a_small_batch_counts_towards_the_tables(monkeypatch):
     assert 3 <= len(answers) <= 5
     for answer in answers:
         assert_same(answer, answers[0])
+
+
+def test_tables_do_not_serve_a_restriction_that_they_have_not_seen(monkeypatch):
+    """A feature on which all rows so far agreed with the reference is restricted for the next ones."""
+    monkeypatch.setattr(_solver, "ROWS_FOR_PATTERNS", 20)
+    model, rows = many_features(n_columns=7)
+    backend = read(model)
+    reference = close_reference(model, rows, "minus")
+    best = int(model.feature_importances_.argmax())
+    agreeing = rows[:150].copy()
+    agreeing[:, best] = reference[0, best]
+    backend.solve(make_problem(model, backend, agreeing, reference))
+    assert backend._solver._known[0].patterns
+    problem = make_problem(model, backend, rows[:150], reference, restricted=(best,))
+    compare(problem, backend.solve(problem))
