@@ -52,7 +52,7 @@ def introduction(results: Results, plan: Plan) -> list[str]:
         f"are those of the positive predictions among at most {plan.max_test_rows:,} rows of it "
         f"({plan.max_network_rows:,} for networks), the same rows for every model of a split.",
         _proven(results, plan),
-        f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes of one core.",
+        f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes in all.",
     ]
     planned = _planned(plan)
     left = len(planned - {one.task for one in results})
@@ -63,7 +63,7 @@ def introduction(results: Results, plan: Plan) -> list[str]:
         )
     if not plan.quick:
         sentences.append(
-            f"Planned are ten splits, of Diabetes, ten times as large as the others, {plan.diabetes_splits}."
+            f"The plan has ten splits; Diabetes, ten times as large as the others, has {plan.diabetes_splits}."
         )
     if plan.quick:
         sentences.insert(1, "This is a quick run on samples: it shows that everything works, not what the figures are.")
