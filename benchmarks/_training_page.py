@@ -112,7 +112,10 @@ def _main(flat: pd.DataFrame) -> str:
     ]
     for *_, part in sorted(rows, key=lambda row: row[:3]):
         lines.append(_main_line(part))
-    return "## Base, ours and the paper's: accuracy / AUC / mean SEV\n\n" + "\n".join(lines)
+    run = set(flat[["data", "family", "objective"]].itertuples(index=False, name=None))
+    missing = [f"{key[0]} {key[1]} {SIGN[key[2]]}" for key in PAPER if key not in run]
+    note = f"\n\nNot run for this page: {', '.join(missing)}." if missing else ""
+    return "## Base, ours and the paper's: accuracy / AUC / mean SEV\n\n" + "\n".join(lines) + note
 
 
 def _main_line(part: pd.DataFrame) -> str:

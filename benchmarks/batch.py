@@ -1,24 +1,30 @@
-"""Rows per second and peak memory of batches on files, against the call in memory.
+"""Rows per second, processor time and peak memory of batches on files, against the call in memory.
 
-Rows of a synthetic table (ten numbers, four texts) are written as Parquet with 100,000 rows a group. Every measurement
-runs in a process of its own, so that its peak memory is its own. ``--rows`` takes millions: ``--rows 1 5 20`` is the
-full run.
+Rows of a synthetic table (ten numbers, four texts, no two rows alike) are written as Parquet with 100,000 rows a group.
+Every measurement runs in a process of its own, so that its peak memory is its own. ``--rows`` takes millions:
+``--rows 1 5 20`` is the full run. With ``--results`` what was measured before is not measured again, and with
+``--folder`` the rows are kept, so that a long run can be done in pieces.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 N_NUMBERS, GROUP = 10, 100_000
+WAYS = {"in memory": ("memory", 1), "files, 1 worker": ("file", 1), "files, 2 workers": ("file", 2)}
 
 
 def rows(n_rows: int, seed: int) -> pd.DataFrame:
@@ -45,7 +51,8 @@ def make_explainer(kind: str, path: Path) -> None:
         (StandardScaler(), make_column_selector(dtype_include=np.number)),
         (OneHotEncoder(sparse_output=False), make_column_selector(dtype_exclude=np.number)),
     )
-    model = GradientBoostingClassifier(n_estimators=200, max_depth=3) if kind == "trees" else LogisticRegression()
+    trees = GradientBoostingClassifier(n_estimators=200, max_depth=3, random_state=0)
+    model = trees if kind == "trees" else LogisticRegression()
     sev.Explainer(make_pipeline(encode, model).fit(frame, y), frame, y).save(path)
 
 
@@ -62,16 +69,16 @@ def write_rows(n_rows: int, path: Path) -> None:
         writer.close()
 
 
-def peak_of(kind: str) -> float:
-    import resource
-
-    whose = resource.RUSAGE_CHILDREN if kind == "children" else resource.RUSAGE_SELF
-    return resource.getrusage(whose).ru_maxrss / 1024
-
-
 def cpu_seconds() -> float:
-    """Of this process alone: unlike time on the clock, it hardly depends on what else the machine does."""
-    return time.process_time()
+    """Of this process and its workers: unlike time on the clock, it hardly depends on what else the machine does."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def peak_mb() -> float:
+    """Of the largest single process."""
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(one).ru_maxrss for one in whose) / 1024
 
 
 def measure(way: str, archive: str, source: str, n_jobs: int) -> None:
@@ -84,11 +91,15 @@ def measure(way: str, archive: str, source: str, n_jobs: int) -> None:
     if way == "memory":
         n_rows = len(sev.load(archive).explain(pd.read_parquet(source)).to_frame())
     else:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=Path(source).parent) as folder:
             n_rows = explain_files(archive, source, Path(folder) / "out", n_jobs=n_jobs).rows
     seconds = time.perf_counter() - started
-    peak = max(peak_of("self"), peak_of("children") if n_jobs > 1 else 0.0)
-    found = {"rows_per_second": n_rows / seconds, "seconds": seconds, "cpu": cpu_seconds() - spent, "peak_mb": peak}
+    found = {
+        "rows_per_second": n_rows / seconds,
+        "seconds": seconds,
+        "cpu": cpu_seconds() - spent,
+        "peak_mb": peak_mb(),
+    }
     print(json.dumps(found))
 
 
@@ -99,37 +110,94 @@ def run(way: str, archive: Path, source: Path, n_jobs: int) -> dict[str, float]:
     return found
 
 
+def conditions() -> dict[str, Any]:
+    import sklearn
+
+    return {
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+        "scikit-learn": sklearn.__version__,
+        "rows": "ten numbers and four texts, 100,000 rows a group",
+    }
+
+
+class Results:
+    """Measurements so far, in a file if one is given."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        held = json.loads(path.read_text("utf-8")) if path is not None and path.exists() else {}
+        self.measured: list[dict[str, Any]] = held.get("measured", [])
+
+    def has(self, **what: Any) -> bool:
+        return any(what.items() <= one.items() for one in self.measured)
+
+    def add(self, entry: dict[str, Any]) -> None:
+        self.measured.append(
+            {name: round(value, 2) if type(value) is float else value for name, value in entry.items()}
+        )
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_text(json.dumps({"conditions": conditions(), "measured": self.measured}, indent=1) + "\n")
+
+
+def measure_all(folder: Path, given: argparse.Namespace, results: Results) -> None:
+    for millions in given.rows:
+        for model in given.models:
+            archive, source = folder / f"{model}.sev", folder / f"{millions:g}.parquet"
+            for name, (way, n_jobs) in WAYS.items():
+                n_rows = int(millions * 1_000_000)
+                too_large = way == "memory" and millions > given.memory_up_to
+                if too_large or n_jobs not in given.workers or results.has(model=model, rows=n_rows, way=name):
+                    continue
+                if not archive.exists():
+                    make_explainer(model, archive)
+                if not source.exists():
+                    write_rows(n_rows, source)
+                found = run(way, archive, source, n_jobs)
+                results.add({"model": model, "rows": n_rows, "way": name, **found})
+                print(
+                    f"{model:8} {n_rows:12,} {name:18} {found['rows_per_second']:10,.0f} "
+                    f"{found['seconds']:9.1f} {found['cpu']:8.1f} {found['peak_mb']:9,.0f}",
+                    flush=True,
+                )
+
+
+def table(measured: list[dict[str, Any]]) -> str:
+    """Measurements as a table for the documentation."""
+    lines = ["| model | rows | way | rows per second | processor seconds per million rows | peak MB of a process |"]
+    lines.append("| --- | ---: | --- | ---: | ---: | ---: |")
+    for one in sorted(measured, key=lambda one: (one["model"], one["rows"], list(WAYS).index(one["way"]))):
+        lines.append(
+            f"| {one['model']} | {one['rows'] // 1_000_000} million | {one['way']} | {one['rows_per_second']:,.0f} "
+            f"| {one['cpu'] / one['rows'] * 1e6:.1f} | {one['peak_mb']:,.0f} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=float, nargs="+", default=[1.0], help="in millions")
     parser.add_argument("--models", nargs="+", default=["linear", "trees"])
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--memory-up-to", type=float, default=5.0, help="largest call in memory, in millions of rows")
+    parser.add_argument("--folder", type=Path, help="where rows are kept between runs; default: a temporary folder")
+    parser.add_argument("--results", type=Path, help="JSON file of results; what it holds is not measured again")
+    parser.add_argument("--table", action="store_true", help="measure nothing: print --results as a table")
     parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
         way, archive, source, n_jobs = given.measure
         measure(way, archive, source, int(n_jobs))
         return
+    if given.table:
+        print(table(Results(given.results).measured))
+        return
     print(f"{'model':8} {'rows':>12} {'way':18} {'rows/s':>10} {'seconds':>9} {'cpu s':>8} {'peak MB':>9}")
-    with tempfile.TemporaryDirectory() as folder:
-        for model in given.models:
-            archive = Path(folder) / f"{model}.sev"
-            make_explainer(model, archive)
-            for millions in given.rows:
-                source = Path(folder) / f"{millions}.parquet"
-                if not source.exists():
-                    write_rows(int(millions * 1_000_000), source)
-                for way, n_jobs in (("memory", 1), ("file", 1), ("file", 2)):
-                    if way == "memory" and millions > given.memory_up_to:
-                        continue
-                    found = run(way, archive, source, n_jobs)
-                    name = "in memory" if way == "memory" else f"files, {n_jobs} worker{'s' if n_jobs > 1 else ''}"
-                    cpu = f"{found['cpu']:8.1f}" if n_jobs == 1 else " " * 8
-                    print(
-                        f"{model:8} {int(millions * 1e6):12,} {name:18} {found['rows_per_second']:10,.0f} "
-                        f"{found['seconds']:9.1f} {cpu} {found['peak_mb']:9,.0f}",
-                        flush=True,
-                    )
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        measure_all(folder, given, Results(given.results))
 
 
 if __name__ == "__main__":

@@ -1,23 +1,23 @@
 """Tree ensembles: the search against a naive one, SHAP, LIME and DiCE, on the same rows, in one process and one thread.
 
 Run ``SEV_DATA_HOME=... python benchmarks/trees.py``; ``--quick`` leaves out what takes minutes (LightGBM, forests, and
-the peers that are asked one row at a time). Prints a table, the growth with each dimension, and JSON. Times are
-microseconds a row unless they say otherwise; packages that are not installed leave their columns empty.
+the peers that are asked one row at a time), ``--only FICO`` takes the lines with a word in them, and ``--results FILE``
+adds what was measured to a JSON file, so that the table can be made in pieces. Times are microseconds a row unless they
+say otherwise; packages that are not installed leave their columns empty. ``trees_growth.py`` has the growth with each
+dimension, the worst cases and the start of a process.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from dataclasses import replace
 from itertools import combinations
 from math import comb
+from pathlib import Path
 
 import _data
 import numpy as np
@@ -30,7 +30,8 @@ from sev.backends._registry import reader_for
 from sev.search import Limits, Problem
 
 DEPTH = 6  # where the naive searches give up
-NAIVE_SECONDS = 20.0  # for one query, then it is cut
+NAIVE_SECONDS = 3.0  # for one query, then it is cut
+FEW = 5  # queries for peers that are asked one row at a time
 
 
 def clock(call, repeats: int = 5) -> float:
@@ -104,7 +105,9 @@ def naive(setting, row, *, batched: bool) -> float:
 
 def ours(setting) -> dict:
     solve = setting.backend.solve
-    solution = solve(setting.problem)
+    fresh = reader_for(setting.model)(setting.model, "predict_proba")
+    solution = solve(setting.problem)  # compiles
+    first = clock(lambda: fresh.solve(setting.problem), 1)
     singles = []
     for row in range(min(len(setting.rows), 1500)):
         problem = setting.one(row)
@@ -115,6 +118,7 @@ def ours(setting) -> dict:
         "mean_sev": float(sizes[sizes > 0].mean()),
         "largest_sev": int(sizes.max()),
         "unexplainable": int((sizes < 0).sum()),
+        "sev_first_ms": first * 1e3,
         "sev_batch": clock(lambda: solve(setting.problem), 7) / len(setting.rows) * 1e6,
         "sev_one": float(np.median(singles)) * 1e6,
         "sev_slowest_ms": float(max(singles)) * 1e3,
@@ -138,7 +142,7 @@ def whole_call(setting, train, labels) -> float:
     return clock(lambda: explainer.explain(setting.rows, kind=setting.kind), 3) / len(setting.rows) * 1e6
 
 
-def by_shap(setting, few: int) -> dict:
+def by_shap(setting) -> dict:
     try:
         import shap
     except ImportError:
@@ -146,7 +150,10 @@ def by_shap(setting, few: int) -> dict:
     background = setting.reference[None]
     figures = {}
     try:
+        begin = time.process_time()
         tree = shap.TreeExplainer(setting.model, background, feature_perturbation="interventional")
+        tree.shap_values(setting.rows, check_additivity=False)
+        figures["shap_first_ms"] = (time.process_time() - begin) * 1e3
         figures["shap_batch"] = clock(lambda: tree.shap_values(setting.rows, check_additivity=False), 3)
         figures["shap_batch"] *= 1e6 / len(setting.rows)
         one = [
@@ -156,14 +163,21 @@ def by_shap(setting, few: int) -> dict:
         figures["shap_one"] = float(np.median(one)) * 1e6
         path = shap.TreeExplainer(setting.model, feature_perturbation="tree_path_dependent")
         sample = setting.rows[:200]
+        path.shap_values(sample[:2], check_additivity=False)
         figures["shap_path"] = clock(lambda: path.shap_values(sample, check_additivity=False), 1) / len(sample) * 1e6
     except Exception as error:
         print(f"SHAP: {error}", file=sys.stderr)
-    if few:
-        kernel = shap.KernelExplainer(lambda rows: setting.model.predict_proba(rows)[:, 1], background)
-        times = [clock(lambda row=row: kernel.shap_values(setting.rows[row], silent=True), 1) for row in range(few)]
-        figures["kernel_shap"] = float(np.median(times)) * 1e6
     return figures
+
+
+def by_kernel_shap(setting, few: int) -> dict:
+    try:
+        import shap
+    except ImportError:
+        return {}
+    kernel = shap.KernelExplainer(lambda rows: setting.model.predict_proba(rows)[:, 1], setting.reference[None])
+    times = [clock(lambda row=row: kernel.shap_values(setting.rows[row], silent=True), 1) for row in range(few)]
+    return {"kernel_shap": float(np.median(times)) * 1e6}
 
 
 def by_lime(setting, train, few: int) -> dict:
@@ -200,6 +214,8 @@ def by_dice(setting, train, labels, few: int) -> dict:
     explainer = dice_ml.Dice(data, dice_ml.Model(model=OnNames(), backend="sklearn"), method="random")
     times = []
     for row in range(few):
+        if sum(times) > 20:  # it may take very long for one row
+            break
         query = pd.DataFrame(setting.rows[[row]], columns=names)
         try:
             times.append(
@@ -210,17 +226,25 @@ def by_dice(setting, train, labels, few: int) -> dict:
     return {"dice": float(np.median(times)) * 1e6} if times else {}
 
 
-def measure(name, what, kind, how, quick: bool, models: dict) -> dict:
+def measure(name, what, kind, how, options, models: dict) -> dict:
     train, test, labels, _, feature = _data.encoded(name)
     if (name, what) not in models:
         models[name, what] = fit(what, train, labels)
     model = models[name, what]
-    setting = Setting(model, test[:6000], _data.reference(train, labels, feature, how), feature, kind)
-    line = {"data": name, "model": what, "kind": kind, "reference": how, **ours(setting)}
+    n_rows = 6000 if what == "GBDT 200 x 3" else 400  # large models take too long for all peers
+    setting = Setting(model, test[:n_rows], _data.reference(train, labels, feature, how), feature, kind)
+    line = {"data": name, "model": what, "kind": kind, "reference": how}
+    if not options.quick:
+        line |= ask_one_by_one(setting, train, labels)
+    if options.peers:
+        return line
+    line |= ours(setting)
     line["explain"] = whole_call(setting, train, labels)
     line["predict_row"] = clock(lambda: model.predict_proba(setting.rows)) / len(setting.rows) * 1e6
-    line |= by_shap(setting, 0 if quick else 3)
-    sample = np.linspace(0, len(setting.rows) - 1, 4 if quick else 12).astype(int)
+    line |= by_shap(setting)
+    sample = np.linspace(0, len(setting.rows) - 1, 4 if options.quick else 12 if what == "GBDT 200 x 3" else 3).astype(
+        int
+    )
     line["naive_ms"] = float(np.mean([naive(setting, row, batched=False) for row in sample])) * 1e3
     line["level_ms"] = float(np.mean([naive(setting, row, batched=True) for row in sample])) * 1e3
     line["naive_ratio"] = (
@@ -228,9 +252,13 @@ def measure(name, what, kind, how, quick: bool, models: dict) -> dict:
         * 1e3
         / np.mean([clock(lambda row=row: setting.backend.solve(setting.one(row)), 3) * 1e6 for row in sample])
     )
-    if not quick:
-        line |= by_lime(setting, train, 3) | by_dice(setting, train, labels, 2)
     return line
+
+
+def ask_one_by_one(setting, train, labels) -> dict:
+    """The peers that take milliseconds and more a row, on a few rows."""
+    few = min(FEW, len(setting.rows))
+    return by_kernel_shap(setting, few) | by_lime(setting, train, few) | by_dice(setting, train, labels, few)
 
 
 def fit(what, train, labels):
@@ -245,7 +273,8 @@ def fit(what, train, labels):
 
 
 COLUMNS = {
-    "sev_batch": "sev batch", "explain": "explain()", "sev_one": "sev one", "sev_slowest_ms": "slowest ms",
+    "sev_batch": "sev batch", "sev_first_ms": "sev 1st ms", "shap_first_ms": "shap 1st ms",
+    "explain": "explain()", "sev_one": "sev one", "sev_slowest_ms": "slowest ms",
     "predict_row": "predict", "shap_batch": "shap batch", "shap_one": "shap one", "shap_path": "shap path",
     "kernel_shap": "kernelshap", "lime": "lime", "dice": "dice", "naive_ms": "naive ms", "level_ms": "levels ms",
     "naive_ratio": "naive/sev",
@@ -253,71 +282,37 @@ COLUMNS = {
 
 
 def show(line) -> None:
-    head = f"{line['data']:9s}{line['model']:17s}{line['kind']:6s}{line['reference']:7s}{line['rows']:6d}"
+    head = f"{line['data']:9s}{line['model']:17s}{line['kind']:6s}{line['reference']:7s}{line.get('rows', 0):6d}"
     cells = "".join(f"{line[key]:11.1f}" if key in line else f"{'':11s}" for key in COLUMNS)
+    if "rows" not in line:
+        print(line)
+        return
     print(f"{head}{line['mean_sev']:6.2f}{line['largest_sev']:4d}{line['unexplainable']:5d}{cells}", flush=True)
 
 
-def growth() -> dict:
-    """Time a row, in batch, along each dimension, on made-up data; LightGBM because it trains fast."""
-    try:
-        import lightgbm
-    except ImportError:
-        return {}
-
-    def rows_and_labels(p):
-        rng = np.random.default_rng(p)
-        rows = rng.normal(size=(3000, p))
-        return rows, (rows[:, : min(p, 20)].sum(axis=1) + rng.normal(size=3000) > 0).astype(int)
-
-    def measure_one(model, rows):
-        negative = rows[model.predict_proba(rows)[:, 1] < 0.5]
-        setting = Setting(model, rows[:600], np.median(negative, axis=0), np.arange(rows.shape[1]), "minus")
-        setting.backend.solve(setting.problem)
-        return clock(lambda: setting.backend.solve(setting.problem), 3) / len(setting.rows) * 1e6
-
-    def train(p, n_trees, depth):
-        rows, labels = rows_and_labels(p)
-        model = lightgbm.LGBMClassifier(
-            n_estimators=n_trees, max_depth=depth, num_leaves=2**depth, min_child_samples=5, learning_rate=0.05,
-            n_jobs=1, verbose=-1,
-        )  # fmt: skip
-        return model.fit(rows, labels), rows
-
-    return {
-        "trees (depth 3, p 20)": {n: measure_one(*train(20, n, 3)) for n in (100, 200, 400, 800, 1600, 3200)},
-        "depth (200 trees, p 20)": {d: measure_one(*train(20, 200, d)) for d in (2, 3, 4, 6, 8, 10)},
-        "p (200 trees, depth 3)": {p: measure_one(*train(p, 200, 3)) for p in (10, 20, 50, 100, 200)},
+def summary_of(lines: list[dict]) -> dict:
+    """The ratios of GBDT 200 x 3."""
+    gbdt = [line for line in lines if line["model"] == "GBDT 200 x 3"]
+    fico = [line for line in gbdt if line["data"] == "FICO"]
+    figures: dict = {"slowest_gbdt_ms": max((line["sev_slowest_ms"] for line in gbdt), default=None)}
+    if fico:
+        figures["times_naive_on_fico"] = sum(line["naive_ms"] for line in fico) / sum(
+            line["sev_batch"] / 1e3 for line in fico
+        )
+    figures["shap_over_sev_batch"] = {
+        f"{line['data']} {line['kind']} {line['reference']}": line["shap_batch"] / line["sev_batch"]
+        for line in gbdt
+        if "shap_batch" in line
     }
-
-
-def start_up() -> dict:
-    """Seconds of a process that imports sev and explains a first row: with an empty cache, and again."""
-    code = (
-        "import time; begin = time.perf_counter()\n"
-        "import numpy as np, sev\n"
-        "from sklearn.ensemble import GradientBoostingClassifier\n"
-        "rows = np.random.default_rng(0).normal(size=(500, 8)); y = (rows.sum(axis=1) > 0).astype(int)\n"
-        "middle = time.perf_counter()\n"
-        "model = GradientBoostingClassifier(n_estimators=20).fit(rows, y)\n"
-        "trained = time.perf_counter() - middle\n"
-        "sev.Explainer(model, rows, y).explain(rows)\n"
-        "print(time.perf_counter() - begin - trained, time.process_time())"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-        figures = {}
-        for name in ("cold_seconds", "warm_seconds"):
-            out = subprocess.run(
-                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-            )
-            figures[name] = float(out.stdout.split()[0])
-        return figures
+    return figures
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
+    parser.add_argument("--peers", action="store_true", help="only the peers that are asked one row at a time")
+    parser.add_argument("--only", default="", help="lines of the table that have this word in them")
+    parser.add_argument("--results", type=Path, help="JSON file to add the figures to")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     threadpool_limits(1)  # one thread for every package
@@ -327,33 +322,26 @@ def main() -> None:
         plan += [("Adult", "LightGBM 1000x31", "minus", "median"), ("FICO", "LightGBM 1000x31", "minus", "median")]
         plan += [("FICO", "RandomForest 100", "minus", "median")]
     models: dict = {}
-    lines = []
+    known = {}
+    if options.results and options.results.exists():
+        known = {line_key(line): line for line in json.loads(options.results.read_text())["lines"]}
     print(f"{'data':9s}{'model':17s}{'kind':6s}{'ref':7s}{'rows':>6s}{'SEV':>6s}{'max':>4s}{'none':>5s}", end="")
     print("".join(f"{title:>11s}" for title in COLUMNS.values()))
     for name, what, kind, how in plan:
-        lines.append(measure(name, what, kind, how, options.quick, models))
-        show(lines[-1])
-    gbdt = [line for line in lines if line["model"] == "GBDT 200 x 3"]
-    compared = [line for line in gbdt if "shap_batch" in line]
-    summary = {
-        "slowest_gbdt_ms": max(line["sev_slowest_ms"] for line in gbdt),
-        "times_naive_on_fico": sum(line["naive_ms"] for line in gbdt if line["data"] == "FICO")
-        / sum(line["sev_batch"] / 1e3 for line in gbdt if line["data"] == "FICO"),
-        "shap_over_sev_batch": {
-            f"{line['data']} {line['kind']} {line['reference']}": line["shap_batch"] / line["sev_batch"]
-            for line in compared
-        },
-    }
-    figures = growth()
-    figures["SEV (FICO, mean reference, one at a time)"] = gbdt[-1]["by_size"]
-    for name, points in figures.items():
-        print(f"\nmicroseconds a row against {name}")
-        top = max(points.values(), default=1.0)
-        for at, value in points.items():
-            print(f"{at:>6} {value:9.1f} {'#' * max(1, round(60 * value / top))}")
-    start = start_up()
-    print(f"\nfirst call: {start['cold_seconds']:.1f} s with nothing compiled, {start['warm_seconds']:.2f} s later")
-    print(json.dumps({"lines": lines, "summary": summary, "growth": figures, "start": start}))
+        if options.only in f"{name} {what} {kind} {how}":
+            line = measure(name, what, kind, how, options, models)
+            known[line_key(line)] = {**known.get(line_key(line), {}), **line}
+            show(known[line_key(line)])
+    order = {(name, what, kind, how): at for at, (name, what, kind, how) in enumerate(plan)}
+    lines = sorted(known.values(), key=lambda line: order.get(line_key(line), len(order)))
+    report = json.dumps({"lines": lines, "summary": summary_of(lines)}, indent=1)
+    if options.results:
+        options.results.write_text(report + "\n")
+    print(report)
+
+
+def line_key(line: dict) -> tuple[str, str, str, str]:
+    return line["data"], line["model"], line["kind"], line["reference"]
 
 
 if __name__ == "__main__":

@@ -32,10 +32,16 @@ def tuple_type(cls: Any, *fields: str) -> Any:
 
 
 def njit(*signatures: Any, **options: Any) -> Callable[[_Function], _Function]:
-    """Compile to machine code that releases the interpreter's lock and is cached on disk."""
-    settings: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": False, "error_model": "numpy", **options}
+    """Compile to machine code that releases the interpreter's lock and, with a signature, is cached on disk.
+
+    Without a signature it is a helper of other kernels: it is part of their machine code, so it needs no cache of its
+    own, and no way in from Python, which would take as long to compile as the helper itself.
+    """
+    settings: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy", "no_cfunc_wrapper": True}
     compile_with: Any = numba.njit  # numba types its decorator more narrowly than it behaves
-    return compile_with(list(signatures), **settings) if signatures else compile_with(**settings)
+    if signatures:
+        return compile_with(list(signatures), **{**settings, "cache": True, **options})
+    return compile_with(**{**settings, "no_cpython_wrapper": True, **options})
 
 
 def load_kernels(module: str, *, patience: float = 2.0) -> ModuleType:

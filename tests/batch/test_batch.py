@@ -10,7 +10,7 @@ from batch import tables
 from files import loans
 
 import sev
-from sev.batch import PartitionExplainer, _writers, explain_files
+from sev.batch import PartitionExplainer, _inputs, _writers, explain_files
 from sev.exceptions import BatchError, InputError
 
 
@@ -141,6 +141,8 @@ def test_a_full_disk_ends_clearly_and_resumes(explainer, archive, source, tmp_pa
         real(self)
 
     monkeypatch.setattr(_writers._ParquetWriter, "close", full)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".part-00000-000009.parquet.1.tmp").write_bytes(b"left by a run that was killed")
     with pytest.raises(BatchError, match=r"disk is full.*kept.*same command"):
         explain_files(archive, source, tmp_path / "out")
     assert not list((tmp_path / "out").glob(".*.tmp"))
@@ -149,11 +151,24 @@ def test_a_full_disk_ends_clearly_and_resumes(explainer, archive, source, tmp_pa
     tables.assert_same(tables.results(tmp_path / "out"), tables.expected(explainer, tables.applications()))
 
 
+def test_a_disk_that_is_full_at_the_very_end_is_told_too(explainer, archive, source, tmp_path, monkeypatch):
+    def full(self):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_writers._FeatherWriter, "close", full)
+    with pytest.raises(BatchError, match=r"disk is full.*kept.*same command"):
+        explain_files(archive, source, tmp_path / "out.feather")
+    monkeypatch.undo()
+    assert explain_files(archive, source, tmp_path / "out.feather").rows_before == 250
+    assert not list(tmp_path.glob("*.parts"))
+
+
 def test_missing_rows_are_noticed(archive, source, tmp_path, monkeypatch):
-    real = PartitionExplainer.arrow
-    monkeypatch.setattr(PartitionExplainer, "arrow", lambda self, table: real(self, table.slice(1)))
-    with pytest.raises(BatchError, match="rows"):
+    real = _inputs.Part.tables
+    monkeypatch.setattr(_inputs.Part, "tables", lambda self: (table.slice(1) for table in real(self)))
+    with pytest.raises(BatchError, match="gave 99 rows where 100 were expected"):
         explain_files(archive, source, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("part-*"))
 
 
 def test_kept_columns_and_sets(explainer, archive, tmp_path):

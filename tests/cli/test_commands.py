@@ -110,6 +110,7 @@ def test_explain_writes_files_and_counts(folder):
         (["explain", "one.sev", "new.csv", "--jobs", "2"], "needs an output"),
         (["explain", "one.sev", "new.csv", "--restricted", "agee"], "did you mean 'age'"),
         (["explain", "nothing.sev", "new.csv"], "does not exist"),
+        (["fit", "--model", "no.skops", "--data", "train.csv", "--label", "decision", "-o", "x.sev"], "does not exist"),
         (["fit", "--model", "model.skops", "--data", "train.csv", "--label", "nothing", "-o", "x.sev"], "no column"),
         (["fit", "--model", "model.skops", "--data", "new.csv", "--label", "age", "-o", "x.sev"], "no classes of"),
         (
@@ -141,7 +142,9 @@ def test_wrong_use_is_status_2(folder, monkeypatch, words, message):
 def test_damaged_explainers_are_refused(folder):
     (folder / "bad.sev").write_bytes((folder / "one.sev").read_bytes()[:-3])
     result = run("explain", folder / "bad.sev", folder / "new.csv", status=1)
-    assert "seal is missing" in result.stderr
+    assert "bad.sev: The file is cut off" in result.stderr
+    result = run("explain", folder / "bad.sev", folder / "new.csv", "-o", folder / "bad.csv", status=1)
+    assert "bad.sev: The file is cut off" in result.stderr
 
 
 def test_pickles_need_trust(folder):
@@ -164,8 +167,78 @@ def test_reasons_and_report(folder):
     assert "<html" in (folder / "report.html").read_text("utf-8")
 
 
+TRAINING = ("--data", "train.csv", "--label", "decision", "--text", "branch")
+
+
+def test_train_writes_a_model_that_compare_takes(folder, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(folder)
+    pd.read_csv("train.csv", dtype=str).head(60).to_csv("few.csv", index=False)
+    words = ("train", "--model", "model.skops", "--data", "few.csv", *TRAINING[2:], "--json")
+    [told] = lines(run(*words, "-o", "better.skops"))
+    assert told["output"] == "better.skops"
+    assert told["model"] == "Pipeline"
+    assert told["record"]
+    result = run("compare", "model.skops", "better.skops", *TRAINING, "--max-rows", "50", "--json", "-q")
+    assert [row["name"] for row in lines(result)] == ["model", "better"]
+    assert all(0.5 < row["accuracy"] <= 1 for row in lines(result))
+
+
+def test_train_passes_on_what_it_was_told(folder, monkeypatch):
+    import sev
+
+    asked = []
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sev, "optimize", lambda model, *rows, **told: (asked.append(told), (model, "record"))[1])
+    words = ("train", "--model", "model.skops", *TRAINING, "--objective", "plus", "-o")
+    run(*words, "same.skops", "--seed", "3", "--restricted", "age")
+    assert asked[0].items() >= {"random_state": 3, "objective": "plus", "restricted": ("age",)}.items()
+    run(*words, "same.skops")
+    assert asked[1]["random_state"] == 0
+    assert "endings .skops" in run(*words, "better.cbm", status=2).stderr
+
+
+def test_compare_shows_models_of_one_name_apart(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "after").mkdir()
+    (folder / "after" / "model.skops").write_bytes((folder / "model.skops").read_bytes())
+    shown = run("compare", "model.skops", "after/model.skops", *TRAINING, "--max-rows", "20").stdout
+    assert [line.split()[0] for line in shown.splitlines()[2:]] == ["model.skops", "after/model.skops"]
+
+
+def test_demo_shows_refusals():
+    shown = run("demo").stdout
+    assert "Refused" in shown
+    assert "the application would have passed" in shown
+
+
+def test_files_go_to_standard_output_for_a_dash(folder):
+    words = ("fit", "--model", folder / "model.skops", "--data", "-", "--label", "decision", "-o", "-")
+    result = run(*words, input=(folder / "train.csv").read_bytes())
+    assert result.stdout_bytes == (folder / "one.sev").read_bytes()
+    assert "backend" in result.stderr
+    result = run("report", folder / "one.sev", "-", "-o", "-", "-q", input=(folder / "new.csv").read_bytes())
+    assert result.stdout.lstrip().startswith("<!")
+    assert not (folder / "-").exists()
+
+
+def test_rows_of_earlier_runs_do_not_count_as_speed(folder, monkeypatch):
+    from sev.cli import _output
+
+    clock = iter([0.0, 0.0, 10.0])
+    monkeypatch.setattr(_output.time, "monotonic", lambda: next(clock))
+    progress = _output.Progress(quiet=False)
+    progress.start(1000, 0)
+    progress.skip(500)
+    progress.done += 100
+    assert progress._line() == "explained 600 rows, 10 rows/s, 60 % of 1,000, 40 s left"
+
+
 def test_completion_is_offered():
     result = CliRunner().invoke(main, [], prog_name="sev", env={"_SEV_COMPLETE": "bash_source"})
     assert "_SEV_COMPLETE=bash_complete" in result.output
     words = {"_SEV_COMPLETE": "bash_complete", "COMP_WORDS": "sev ex", "COMP_CWORD": "1"}
     assert "explain" in CliRunner().invoke(main, [], prog_name="sev", env=words).output
+    for line in ("sev explain a.sev ne", "sev fit --model ne", "sev compare ne", "sev report a.sev ne"):
+        words = {"_SEV_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+        assert CliRunner().invoke(main, [], prog_name="sev", env=words).output == "file,ne\n"

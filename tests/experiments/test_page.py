@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from sev.experiments import causes
 from sev.experiments._compare import beside, differs, verdict
 from sev.experiments._measure import KeptSizes
 from sev.experiments._page import as_html, as_markdown
@@ -61,3 +62,22 @@ def test_misprinted_tables_are_not_among_the_papers_figures():
     assert set(figures["performance"]["diabetes"]) == {"lr"}
     assert set(figures["performance"]["fico"]) == {"lr", "mlp", "gbdt"}
     assert any("repeat" in text for text in figures["errata"])
+
+
+def test_a_condition_without_a_figure_explains_nothing():
+    missing = {
+        "test_accuracy": 0.73,
+        "test_auc": 0.77,
+        "sev_plus": None,
+        "sev_plus_from_one": None,
+        "sev_minus": None,
+        "sev_minus_to_depth": None,
+        "reference_score": 0.4,
+    }
+    done = [
+        Done(Task("causes", "german", 0, "l1"), {"conditions": {"C = 1": missing}}, 1.0),
+        Done(Task("models", "german", 0, "l1"), {"reference_negative": True, "test_accuracy": 0.7}, 1.0),
+    ]
+    found = {one["figure"]: one["met under"] for one in causes.differences(Results(done), printed_figures())}
+    assert found["SEV+"] == found["SEV-"] == causes.NOT_MET
+    assert found["accuracy"] == "C = 1 (0.73)"

@@ -118,6 +118,35 @@ def test_other_tables_survive(library):
     same(explainer, again, table[:10])
 
 
+def test_a_real_row_as_reference_survives():
+    explainer = loans.explainer(reference=sev.references.NearestRow())
+    again = from_bytes(to_bytes(explainer))
+    pd.testing.assert_frame_equal(explainer.reference, again.reference)
+    same(explainer, again, loans.rows(20, seed=1))
+
+
+class ByHome:
+    """Compares owners with one row and tenants with another."""
+
+    def fit(self, background):
+        rows = background.rows.loc[background.negatives]
+        rows = rows.loc[~background.is_positive(rows)]
+        first = pd.concat([rows[rows["home"] == home].head(1) for home in ("own", "rent")], ignore_index=True)
+        return sev.references.FittedReference(first, "by home", lambda some: (some["home"] == "rent").to_numpy(int))
+
+
+def test_references_with_code_of_their_own_are_refused_before_writing(tmp_path):
+    explainer = loans.explainer(reference=ByHome())
+    with pytest.raises(InputError, match=r"by home.*function of its own.*one explainer for each"):
+        explainer.save(tmp_path / "one.sev", allow_pickle=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no folder.*nowhere'$"):
+        loans.explainer().save(tmp_path / "nowhere" / "one.sev")
+
+
 def test_every_class_is_explained_as_before():
     frame = loans.rows()
     y = np.select([frame["age"] < 40, frame["age"] < 60], ["low", "middle"], "high")

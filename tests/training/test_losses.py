@@ -196,3 +196,35 @@ def test_wrong_use_is_refused(arguments, options, message):
 def test_an_unknown_objective_is_refused():
     with pytest.raises(InputError, match="objective="):
         losses.SEVLoss([0.0], objective="volume")
+
+
+def test_hints_hold_the_number_of_the_best_feature():
+    # of x0 (not allowed), x1 and x2, changing x2 lowers the score of the first row most, x1 that of the second
+    scores = linear([5.0, 1.0, 1.0], -0.5)
+    rows = torch.tensor([[1.0, 1.0, 3.0], [1.0, 2.0, 1.0], [-9.0, 0.0, 0.0]], dtype=torch.float64)
+    hint = torch.full((3,), -1)
+    losses.AllOptMinus(torch.zeros(3, dtype=torch.float64), restricted=[0])(scores, rows, hint=hint)
+    assert hint.tolist() == [2, 1, -1]
+
+
+@pytest.mark.parametrize("kind", [losses.AllOptPlus, losses.AllOptMinus])
+def test_which_rows_are_positive_follows_the_threshold(kind):
+    # at 0.3 a row with a score of 0.4 is positive; of it alone the reference, at 0.1, has to be left or reached
+    rows = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
+    scores = lambda rows: torch.where(rows[:, 0] > 0.5, logit(0.4), logit(0.1))  # noqa: E731
+    term = kind(torch.zeros(1, dtype=torch.float64), threshold=0.3, margin=0.0)
+    expected = -0.3 if kind is losses.AllOptPlus else 0.3
+    assert term(scores, rows).item() == pytest.approx(expected)
+
+
+def test_the_reference_has_a_margin_of_its_own():
+    loss = losses.SEVLoss(torch.zeros(2, dtype=torch.float64), margin=0.01, reference_margin=0.2)
+    rows = torch.ones(3, 2, dtype=torch.float64)
+    parts = loss(linear([1.0, 1.0], -0.2), rows, torch.ones(3, dtype=torch.float64))
+    assert parts.reference.item() == pytest.approx(torch.sigmoid(torch.tensor(-0.2)).item())  # 0.45, above 0.3
+
+
+def test_vol_opt_of_some_columns():
+    term = losses.VolOpt(torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64), columns=[0, 2])
+    value = term(torch.tensor([2.0, 9.0, -4.0], dtype=torch.float64), torch.tensor([-3.0], dtype=torch.float64))
+    assert value.item() == pytest.approx((math.log(1 / 2) + math.log(1 / 4)) / 2)  # the reference has 2 - 3

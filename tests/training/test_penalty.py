@@ -45,7 +45,7 @@ def test_the_drift_of_small_batches_is_averaged():
         ("linear", {}, (1.3, 3.0, 0.015)),
         ("linear", {"objective": "plus"}, (1.0, 2.0, 0.008)),
         ("linear", {"objective": "volume"}, (0.03, 0.03, 0.0)),
-        ("linear", {"restricted": ["age"]}, (1.3, 3.0, 0.03)),
+        ("linear", {"restricted": ["age"]}, (1.3, 3.0, 0.015)),
         ("trees", {}, (1.2, 2.0, 0.015)),
         ("network", {"objective": "both"}, (1.2, 2.0, 0.015)),
         ("network", {"objective": "plus"}, (1.0, 2.0, 0.008)),
@@ -76,11 +76,13 @@ def test_a_given_weight_is_the_same_in_every_pass():
     "estimator",
     [sev.SEVLogisticRegression, sev.SEVMLPClassifier, sev.SEVGradientBoostingClassifier],
 )
-def test_every_family_starts_with_the_strongest_weight(estimator):
+def test_every_family_starts_with_the_strongest_weight_and_lets_it_fall(estimator):
     rows, labels = numbers(300)
-    model = estimator(max_iter=3, batch_size=None, random_state=0).fit(rows, labels)
-    first = model.history_[0]
-    rest = first["fit"] + 10.0 * (first["reference"] + first["rate"])
-    weight = (first["total"] - rest) / first["sev"]
+    model = estimator(max_iter=5, random_state=0).fit(rows, labels)
+    weights = []
+    for terms in model.history_:
+        rest = terms["fit"] + 10.0 * (terms["reference"] + terms["rate"])
+        weights.append((terms["total"] - rest) / terms["sev"])
     strongest = settings({sev.SEVLogisticRegression: "linear"}.get(estimator, "trees")).max_sev_penalty
-    assert 0.9 * strongest < weight <= strongest * 1.0001
+    assert 0.8 * strongest < weights[0] <= strongest * 1.0001
+    assert min(weights) < 0.99 * strongest

@@ -18,9 +18,9 @@ from sev.batch._inputs import InputFile, Part, first_schema, input_files, n_rows
 from sev.batch._manifest import FORMAT, FORMAT_VERSION, clear, locked, open_manifest, sweep, write_manifest
 from sev.batch._partition import PartitionExplainer
 from sev.batch._work import ARCHIVE, Work, part_rows
-from sev.batch._writers import replacing, write_tables
+from sev.batch._writers import replacing, telling_full_disk, write_tables
 from sev.exceptions import BatchError, InputError
-from sev.files._container import read_whole
+from sev.files._container import naming, read_whole
 
 if TYPE_CHECKING:
     from sev.explainers import Explainer
@@ -62,6 +62,7 @@ def explain_files(
     trust_pickle: bool = False,
     on_start: Callable[[int | None, int], None] | None = None,
     on_part: Callable[[int], None] | None = None,
+    on_kept: Callable[[int], None] | None = None,
     stdin_format: Any = None,
     **options: Any,
 ) -> BatchResult:
@@ -85,9 +86,9 @@ def explain_files(
         For streams (CSV, TSV, JSON lines); Parquet and Feather files have their own row groups.
     trust_pickle : bool, default=False
         See :func:`sev.load`; for an explainer in memory it also allows to pickle its model.
-    on_start, on_part : callable, default=None
-        Are told the number of all rows (None: unknown) and of those that are done already; and the number of rows of
-        each part that is finished.
+    on_start, on_part, on_kept : callable, default=None
+        Are told the number of all rows (None: unknown) and of those that are done already; the number of rows of each
+        part that is finished; and that of each part that an earlier run had finished.
     stdin_format : str, default=None
         Format of an input called ``-``.
     **options
@@ -112,9 +113,9 @@ def explain_files(
     if any(folder.absolute() == Path(path).absolute() for path in paths):
         raise InputError(f"{folder} is both input and output: choose another folder for the results.")
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
+    with telling_full_disk(output.parent), locked(folder):
         batch = _Batch(folder, explain, files, rows_per_part, trust_pickle, options)
-        result = batch.run(engine, address, n_jobs, on_start, on_part)
+        result = batch.run(engine, address, n_jobs, on_start, on_part, on_kept)
         if final is None:
             return result
         n_rows = write_tables(output, final, batch.schema, batch.results())
@@ -163,6 +164,7 @@ class _Batch:
         n_jobs: int,
         on_start: Callable[[int | None, int], None] | None,
         on_part: Callable[[int], None] | None,
+        on_kept: Callable[[int], None] | None,
     ) -> BatchResult:
         """Do what is not done yet, then count everything on disk."""
         archive = self._folder / ARCHIVE
@@ -186,8 +188,8 @@ class _Batch:
                 self._parts.append(Part(part.name, part.label, part.first_row, part.n_rows, ()))
                 if part_rows(self._folder / part.name) == part.n_rows:
                     before += part.n_rows
-                    if on_part is not None:
-                        on_part(part.n_rows)
+                    if on_kept is not None:
+                        on_kept(part.n_rows)
                     continue
                 yield part
 
@@ -239,7 +241,8 @@ class _Batch:
 
 def _partition_explainer(explainer: Any, trust_pickle: bool, options: dict[str, Any]) -> PartitionExplainer:
     if isinstance(explainer, (str, Path)):
-        return PartitionExplainer(read_whole(explainer), trust_pickle=trust_pickle, **options)
+        with naming(explainer):
+            return PartitionExplainer(read_whole(explainer), trust_pickle=trust_pickle, **options)
     return PartitionExplainer.of(explainer, allow_pickle=trust_pickle, **options)
 
 

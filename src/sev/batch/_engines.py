@@ -6,6 +6,7 @@ Each engine maps one function over parts, in any order, and does the sharing out
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -79,11 +80,12 @@ def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -
                     "cause. What is done is kept: run the same command again with fewer workers."
                 ) from error
         finally:
-            executor.shutdown(wait=False, kill_workers=True)
+            executor.shutdown(wait=True, kill_workers=True)
 
 
 def _end_with(parent: int) -> None:
-    """Make a worker end soon after its parent, which may have been killed without a word."""
+    """Make a worker end soon after its parent, which may have been killed without a word, and leave Ctrl-C to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         while os.getppid() == parent:

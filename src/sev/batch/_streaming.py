@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,14 @@ from sev.exceptions import InputError
 
 
 def explain_stream(
-    archive: bytes, files: Sequence[InputFile], out: Any, *, as_json: bool, rows_per_part: int, **options: Any
+    archive: bytes,
+    files: Sequence[InputFile],
+    out: Any,
+    *,
+    as_json: bool,
+    rows_per_part: int,
+    on_rows: Callable[[int], None] | None = None,
+    **options: Any,
 ) -> int:
     """Explain all rows of files; gives their number.
 
@@ -32,6 +39,8 @@ def explain_stream(
         Where results go, as CSV or, with ``as_json``, as JSON lines.
     rows_per_part : int
         Rows that are read at once from streams.
+    on_rows : callable, default=None
+        Is told the number of rows of each piece that is written.
     **options
         As for :class:`PartitionExplainer`.
     """
@@ -50,11 +59,13 @@ def explain_stream(
                 if len(ready) > 1:
                     results = results.add_column(0, "file", pa.array([part.label] * table.num_rows, type=pa.string()))
                 if writer is None:
-                    writer, names = table_writer(out, TableFormat("jsonl" if as_json else "csv"), results.schema), None
+                    writer = table_writer(out, TableFormat("jsonl" if as_json else "csv"), results.schema)
                     names = results.column_names
                 if results.column_names != names:
                     raise InputError(f"{part.label} has other columns than the files before it.")
                 writer.write(results)
+                if on_rows is not None:
+                    on_rows(table.num_rows)
                 first += table.num_rows
                 n_rows += table.num_rows
     if writer is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,12 +17,11 @@ from joblib import parallel_config
 from sev.batch._formats import TableFormat
 from sev.batch._inputs import Part
 from sev.batch._partition import PartitionExplainer
-from sev.batch._writers import write_tables
+from sev.batch._writers import telling_full_disk, write_tables
 from sev.exceptions import BatchError, InputError
 
 ARCHIVE = "_explainer.sev"
 _PARQUET = TableFormat("parquet")
-_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,8 @@ class Work:
         path = Path(self.folder) / part.name
         try:
             # scikit-learn's own Parallel inside a part would otherwise go out to the cluster again, for each call
-            with parallel_config(backend="sequential"):
+            with parallel_config(backend="sequential"), telling_full_disk(path.parent):
                 n_rows = write_tables(path, _PARQUET, schema, self._results(explain, part, schema))
-        except OSError as error:
-            if error.errno not in _FULL_DISK:
-                raise
-            raise BatchError(
-                f"The disk is full: {path.parent} cannot take more results. What is done is kept: make room and run "
-                "the same command again."
-            ) from error
         except (InputError, pa.ArrowInvalid) as error:
             raise BatchError(f"{part.label}, rows from {part.first_row:,} on: {error}") from error
         if n_rows != part.n_rows:

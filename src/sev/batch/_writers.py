@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -16,6 +17,9 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from sev.batch._formats import TableFormat
+from sev.exceptions import BatchError
+
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class TableWriter(Protocol):
@@ -58,6 +62,20 @@ def replacing(path: Path) -> Iterator[Any]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def telling_full_disk(folder: Path) -> Iterator[None]:
+    """Say what to do when nothing more can be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL_DISK:
+            raise
+        raise BatchError(
+            f"The disk is full: {folder} cannot take more results. What is done is kept: make room and run the same "
+            "command again."
+        ) from error
 
 
 def write_tables(path: Path, form: TableFormat, schema: pa.Schema, tables: Iterable[pa.Table]) -> int:

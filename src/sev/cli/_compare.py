@@ -11,7 +11,7 @@ from sev.cli._output import write_frame
 
 
 @click.command()
-@click.argument("models", nargs=-1, required=True)
+@click.argument("models", nargs=-1, required=True, type=click.Path())
 @table_options
 @restricted
 @click.option("--max-rows", type=click.IntRange(1), help="Explain no more rows than this.")
@@ -38,7 +38,10 @@ def compare(
     import sev
     from sev.files import load_model
 
-    fitted = {Path(path).stem: load_model(path, trust_pickle=trust_pickle) for path in models}
+    names = [Path(path).stem for path in models]
+    if len(set(names)) < len(names):
+        names = list(models)  # before/model.skops and after/model.skops
+    fitted = {name: load_model(path, trust_pickle=trust_pickle) for name, path in zip(names, models, strict=True)}
     rows, labels = rows_and_labels(data, label, text, numbers, list(fitted.values()))
     frame = sev.compare(fitted, rows, labels.to_numpy(), restricted=restricted or (), max_rows=max_rows)
     write_frame(frame, as_json)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from pathlib import Path
+import threading
+from concurrent.futures import Future
 from typing import Any
 
 import click
@@ -16,8 +17,8 @@ from sev.cli._output import Progress, say, write_result
 
 @click.command()
 @click.argument("explainer", type=click.Path(exists=True, dir_okay=False))
-@click.argument("inputs", nargs=-1, required=True)
-@click.option("--output", "-o", help="File or folder for the results; default: standard output.")
+@click.argument("inputs", nargs=-1, required=True, type=click.Path())
+@click.option("--output", "-o", type=click.Path(), help="File or folder for the results; default: standard output.")
 @kind
 @restricted
 @click.option("--max-size", type=click.IntRange(1), help="Look no further than this size.")
@@ -52,7 +53,7 @@ def explain(
       cat applicants.csv | sev explain loans.sev - --json
     """
     if output is None or output == "-":
-        _to_stdout(explainer, inputs, as_json, **options)
+        _to_stdout(explainer, inputs, as_json, quiet, **options)
         return
     from sev.batch import explain_files
 
@@ -61,13 +62,15 @@ def explain(
         name: options.pop(name) for name in ("engine", "address", "rows_per_part", "stdin_format", "trust_pickle")
     }
     try:
-        result = explain_files(
+        result = _heard(
+            explain_files,
             explainer,
             inputs,
             output,
             n_jobs=options.pop("jobs"),
             on_start=progress.start,
             on_part=progress.update,
+            on_kept=progress.skip,
             **engine,
             **options,
         )
@@ -78,6 +81,22 @@ def explain(
     if result.rows_before:
         say(f"{result.rows_before:,} rows were done by an earlier run", quiet)
     write_result({"output": str(result.output), "rows": result.rows, "statuses": result.statuses}, as_json)
+
+
+def _heard(call: Any, *given: Any, **named: Any) -> Any:
+    """Run a call in a thread, so that Ctrl-C is heard at once, whatever compiled code is at work."""
+    if named["engine"] != "local" or named["n_jobs"] != 1:
+        return call(*given, **named)  # this process then only waits for others, and has to end them
+    done: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(call(*given, **named))
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return done.result()
 
 
 def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
@@ -92,16 +111,22 @@ def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
     os._exit(130)
 
 
-def _to_stdout(explainer: str, inputs: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    from sev.batch._inputs import input_files
+def _to_stdout(explainer: str, inputs: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
+    from sev.batch._inputs import input_files, n_rows_of
     from sev.batch._streaming import explain_stream
+    from sev.files._container import naming, read_whole
 
     unused: dict[str, Any] = {"engine": "local", "address": None, "jobs": 1}
     for name, default in unused.items():
         if options.pop(name) != default:
             raise click.UsageError(f"--{name} needs an output: add -o FILE or -o FOLDER.")
-    archive = Path(explainer).read_bytes()
+    archive = read_whole(explainer)
     files = input_files(inputs, stdin_format=options.pop("stdin_format"), hashed=False)
     out = sys.stdout.buffer
-    explain_stream(archive, files, out, as_json=as_json, **options)
+    progress = Progress(quiet or sys.stdout.isatty())  # on a terminal the rows themselves show how it goes on
+    packed = any(file.form.compression for file in files)
+    progress.start(None if packed else n_rows_of(files), 0)
+    with naming(explainer):
+        explain_stream(archive, files, out, as_json=as_json, on_rows=progress.update, **options)
     out.flush()
+    progress.close()

@@ -8,11 +8,16 @@ from typing import Any
 import click
 
 from sev.cli._options import comma_list, common, restricted, rows_and_labels, table_options, trust_pickle, typed
-from sev.cli._output import say, write_result
+from sev.cli._output import output_file, say, write_result
 
 
 @click.command()
-@click.option("--model", required=True, help="Fitted model: .skops, .ubj, .json, .txt, .cbm; .pkl with --trust-pickle.")
+@click.option(
+    "--model",
+    required=True,
+    type=click.Path(),
+    help="Fitted model: .skops, .ubj, .json, .txt, .cbm; .pkl with --trust-pickle.",
+)
 @table_options
 @click.option("--drop", callback=comma_list, help="Columns that the model does not take: a,b.")
 @click.option(
@@ -23,7 +28,9 @@ from sev.cli._output import say, write_result
 @click.option("--target", help="The class to explain; default: the model's second class.")
 @click.option("--threshold", type=float, help="On the score of the target; default: the model's own.")
 @click.option("--allow-positive-reference", is_flag=True, help="Go on with a reference that is itself positive.")
-@click.option("--output", "-o", required=True, help="File to write, such as loans.sev.")
+@click.option(
+    "--output", "-o", required=True, type=click.Path(), help="File to write, such as loans.sev; - is standard output."
+)
 @trust_pickle
 @common
 def fit(
@@ -69,7 +76,8 @@ def fit(
         threshold=threshold,
         allow_positive_reference=allow_positive_reference,
     )
-    explainer.save(output, allow_pickle=trust_pickle)
+    with output_file(output, ".sev") as path:
+        explainer.save(path, allow_pickle=trust_pickle)
     reference_row = explainer.reference.iloc[0]
     write_result(
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from collections.abc import Callable
 from typing import Any
@@ -41,8 +42,9 @@ def _seed(context: click.Context, parameter: click.Parameter, value: int | None)
 
 def common(command: Any) -> Any:
     """``--json``, ``--quiet`` and ``--seed``."""
+    wanted = "seed" in inspect.signature(command).parameters
     for option in (
-        click.option("--seed", type=int, callback=_seed, expose_value=False, help="Seed of whatever is random."),
+        click.option("--seed", type=int, callback=_seed, expose_value=wanted, help="Seed of whatever is random."),
         click.option("--quiet", "-q", is_flag=True, help="No progress and no messages but errors."),
         click.option("--json", "as_json", is_flag=True, help="JSON instead of a table on standard output."),
     ):
@@ -56,7 +58,9 @@ def table_options(command: Any) -> Any:
         click.option("--numbers", callback=comma_list, help="Columns of numbers, where the cells do not tell: a,b."),
         click.option("--text", callback=comma_list, help="Columns of text, where the cells look like numbers: a,b."),
         click.option("--label", required=True, help="The column of labels."),
-        click.option("--data", required=True, help="Table of rows with labels; - is standard input (CSV)."),
+        click.option(
+            "--data", required=True, type=click.Path(), help="Table of rows with labels; - is standard input (CSV)."
+        ),
     ):
         command = option(command)
     return command

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,11 +19,25 @@ from sev.explanations._json import plain_value
 _SECONDS_BETWEEN_LINES = 5.0
 
 
+@contextmanager
+def output_file(output: str, suffix: str) -> Iterator[str]:
+    """A path to write one file to; for ``-``, what is written there goes to standard output."""
+    if output != "-":
+        yield output
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"output{suffix}"
+        yield str(path)
+        sys.stdout.buffer.write(path.read_bytes())
+        sys.stdout.buffer.flush()
+
+
 def write_result(result: Mapping[str, Any], as_json: bool) -> None:
-    """A few named values: one JSON object, or one line each."""
+    """A few named values: one JSON object, or one line each; on standard error if a file went to standard output."""
+    err = result.get("output") == "-"
     plain = {name: _plain(value) for name, value in result.items()}
     if as_json:
-        click.echo(json.dumps(plain, ensure_ascii=False))
+        click.echo(json.dumps(plain, ensure_ascii=False), err=err)
         return
     width = max(len(name) for name in plain)
     for name, value in plain.items():
@@ -28,7 +45,7 @@ def write_result(result: Mapping[str, Any], as_json: bool) -> None:
             shown = ", ".join(f"{key} {_number(entry)}" for key, entry in value.items())
         else:
             shown = ", ".join(map(str, value)) if isinstance(value, list) else _number(value)
-        click.echo(f"{name:<{width}}  {shown}")
+        click.echo(f"{name:<{width}}  {shown}", err=err)
 
 
 def write_frame(frame: pd.DataFrame, as_json: bool) -> None:
@@ -55,6 +72,7 @@ class Progress:
         self._bar: Any = None
         self._total: int | None = None
         self._started = self._said = time.monotonic()
+        self._kept = 0
         self.done = 0
 
     def start(self, total: int | None, done: int) -> None:
@@ -75,6 +93,15 @@ class Progress:
             self._said = time.monotonic()
             click.echo(self._line(), err=True)
 
+    def skip(self, rows: int) -> None:
+        """Some rows were done by an earlier run; they say nothing about the speed of this one."""
+        self.done += rows
+        self._kept += rows
+        if self._bar is not None:
+            self._bar.initial += rows
+            self._bar.last_print_n += rows
+            self._bar.n += rows
+
     def close(self) -> None:
         """End the bar."""
         if self._bar is not None:
@@ -83,12 +110,12 @@ class Progress:
             click.echo(self._line(), err=True)
 
     def _line(self) -> str:
-        rate = self.done / max(time.monotonic() - self._started, 1e-9)
+        rate = (self.done - self._kept) / max(time.monotonic() - self._started, 1e-9)
         line = f"explained {self.done:,} rows, {rate:,.0f} rows/s"
         if not self._total:
             return line
-        left = (self._total - self.done) / max(rate, 1e-9)
-        return f"{line}, {100 * self.done / self._total:.0f} % of {self._total:,}, {left:,.0f} s left"
+        left = f", {(self._total - self.done) / rate:,.0f} s left" if rate else ""
+        return f"{line}, {100 * self.done / self._total:.0f} % of {self._total:,}{left}"
 
 
 def _plain(value: Any) -> Any:

@@ -10,11 +10,19 @@ from sev.cli._output import say, write_result
 
 @click.command()
 @click.argument("explainer", type=click.Path(exists=True, dir_okay=False))
-@click.argument("data")
-@click.option("--codes", required=True, help="YAML or JSON file with a code and a text for each feature.")
+@click.argument("data", type=click.Path())
+@click.option(
+    "--codes", required=True, type=click.Path(), help="YAML or JSON file with a code and a text for each feature."
+)
 @click.option("--id", "id_column", help="Column that names the rows, such as an application's number.")
 @click.option("--max-reasons", type=click.IntRange(1), default=4, show_default=True, help="Codes for one decision.")
-@click.option("--output", "-o", required=True, help="Folder for reasons.csv, reasons_wide.csv and records.jsonl.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(),
+    help="Folder for reasons.csv, reasons_wide.csv and records.jsonl.",
+)
 @trust_pickle
 @common
 def reasons(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import click
 
 from sev.cli._options import common, explained, trust_pickle
-from sev.cli._output import write_result
+from sev.cli._output import output_file, write_result
 
 
 @click.command()
 @click.argument("explainer", type=click.Path(exists=True, dir_okay=False))
-@click.argument("data")
+@click.argument("data", type=click.Path())
 @click.option("--id", "id_column", help="Column that names the rows, such as an application's number.")
 @click.option("--title", default="Reasons for decisions", show_default=True, help="Heading of the report.")
-@click.option("--output", "-o", required=True, help="HTML file to write.")
+@click.option("--output", "-o", required=True, type=click.Path(), help="HTML file to write; - is standard output.")
 @trust_pickle
 @common
 def report(
@@ -36,5 +36,6 @@ def report(
 
     loaded = sev.load(explainer, trust_pickle=trust_pickle)
     many = explained(loaded, data, id_column, quiet)
-    path = sev.report(many, output, title=title, explainer=loaded)
-    write_result({"output": str(path), "rows": len(many)}, as_json)
+    with output_file(output, ".html") as path:
+        sev.report(many, path, title=title, explainer=loaded)
+    write_result({"output": output, "rows": len(many)}, as_json)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from sev.cli._options import common, restricted, rows_and_labels, table_options, trust_pickle
-from sev.cli._output import say, write_result
+from sev.cli._output import output_file, say, write_result
 
 
 @click.command()
-@click.option("--model", required=True, help="Fitted model: .skops, or .pkl with --trust-pickle.")
+@click.option("--model", required=True, type=click.Path(), help="Fitted model: .skops, or .pkl with --trust-pickle.")
 @table_options
 @click.option("--objective", type=click.Choice(["minus", "plus", "volume", "both"]), default="minus", show_default=True)
 @click.option("--max-accuracy-loss", type=float, default=0.005, show_default=True, help="Accuracy that may be lost.")
 @restricted
-@click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the training.")
-@click.option("--output", "-o", required=True, help="File for the new model, such as better.skops.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(),
+    help="File for the new model, such as better.skops; - is standard output.",
+)
 @trust_pickle
 @common
 def train(
@@ -27,11 +34,11 @@ def train(
     objective: str,
     max_accuracy_loss: float,
     restricted: tuple[str, ...] | None,
-    random_state: int,
     output: str,
     trust_pickle: bool,
     as_json: bool,
     quiet: bool,
+    seed: int | None,
 ) -> None:
     """Tune a fitted model so that its decisions need fewer reasons, and save it.
 
@@ -52,7 +59,9 @@ def train(
         objective=objective,
         max_accuracy_loss=max_accuracy_loss,
         restricted=restricted or (),
-        random_state=random_state,
+        random_state=0 if seed is None else seed,
+        verbose=not quiet and sys.stderr.isatty(),
     )
-    save_model(better, output, allow_pickle=trust_pickle)
+    with output_file(output, ".skops") as path:
+        save_model(better, path, allow_pickle=trust_pickle)
     write_result({"output": output, "model": type(better).__name__, "record": str(record)}, as_json)

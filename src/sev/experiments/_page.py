@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ from typing import Any
 import pandas as pd
 
 import sev
+from sev.experiments import _registry
 from sev.experiments._paper import printed_figures
 from sev.experiments._plan import Plan
 from sev.experiments._section import Picture, Section, Table
-from sev.experiments._task import Results
+from sev.experiments._task import Results, Task
 
 TITLE = "The paper, reproduced"
 
@@ -50,16 +52,29 @@ def introduction(results: Results, plan: Plan) -> list[str]:
         f"are those of the positive predictions among at most {plan.max_test_rows:,} rows of it "
         f"({plan.max_network_rows:,} for networks), the same rows for every model of a split.",
         _proven(results, plan),
-        f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes of one core.",
+        f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes in all.",
     ]
-    if plan.splits_of("diabetes") != plan.splits:
+    planned = _planned(plan)
+    left = len(planned - {one.task for one in results})
+    if left:
         sentences.append(
-            f"Diabetes, ten times as large as the others, has {plan.diabetes_splits} splits. Every table says how many "
-            "splits a figure is the mean of."
+            f"{left:,} of {len(planned):,} planned measurements are not done yet: `sev reproduce` goes on with them. "
+            "Every table says how many splits a figure is the mean of."
+        )
+    if not plan.quick:
+        sentences.append(
+            f"The plan has ten splits; Diabetes, ten times as large as the others, has {plan.diabetes_splits}."
         )
     if plan.quick:
         sentences.insert(1, "This is a quick run on samples: it shows that everything works, not what the figures are.")
     return sentences
+
+
+def _planned(plan: Plan) -> set[Task]:
+    """All measurements of the whole page, whatever part of it this run was asked for."""
+    usual = Plan.of(quick=plan.quick)
+    whole = replace(plan, data=usual.data, splits=usual.splits)
+    return {task for module in _registry.chosen() for task in module.tasks(whole)}
 
 
 def _proven(results: Results, plan: Plan) -> str:

@@ -39,10 +39,11 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         text += f"within {room} of the paper."
         explained = [line for line in lines if line["met under"] != causes.NOT_MET]
         if explained:
-            text += f" {len(explained)} more are so under a tested condition: {_named(explained)}."
+            are = "is" if len(explained) == 1 else "are"
+            text += f" {len(explained)} more {are} so under a tested condition: {_named(explained)}."
         rest = [line for line in lines if line["met under"] == causes.NOT_MET]
         if rest:
-            text += f" Not explained: {_named(rest)}."
+            text += f" Under none of the conditions: {_named(rest)}."
         made.sentences.append(text)
     made.sentences.append(_judged("Optimised models", appendix_c1.optimised_lines(results, paper)))
     made.sentences.append(_judged("Restricted models", restricted.restricted_lines(results, paper)))

@@ -7,6 +7,7 @@ sizes and ratios are checked before anything is unpacked, and checksums before a
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -101,6 +102,8 @@ def read_whole(path: str | Path) -> bytes:
 def write_whole(path: str | Path, data: bytes) -> None:
     """Write under a temporary name and move, so that a file is there whole or not at all."""
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "There is no folder of this name", str(path.parent))
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -151,6 +154,15 @@ def refusing(what: str) -> Iterator[None]:
         raise
     except (Exception, RecursionError, MemoryError) as error:
         raise ArchiveError(f"The file cannot be read: {what} ({type(error).__name__}: {str(error)[:200]}).") from error
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Say in errors which file they are about."""
+    try:
+        yield
+    except ArchiveError as error:
+        raise type(error)(f"{path}: {error}") from error
 
 
 def _check_seal(data: bytes) -> None:

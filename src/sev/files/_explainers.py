@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sev.exceptions import ArchiveError, InputError, UntrustedTypeError
+from sev.exceptions import ArchiveError, InputError
 from sev.explainers._parts import ExplainerParts, TargetParts
-from sev.files._container import pack, read_whole, refusing, unpack, write_whole
+from sev.files._container import naming, pack, read_whole, refusing, unpack, write_whole
 from sev.files._models import model_from_bytes, model_to_bytes
 from sev.files._plain import (
     form_from_plain,
@@ -75,12 +75,8 @@ def load(path: str | Path, *, trust_pickle: bool = False) -> Explainer:
     ...     sev.load(path).explain_one([5.0, 0.0]).features
     ('x0',)
     """
-    try:
+    with naming(path):
         return from_bytes(read_whole(path), trust_pickle=trust_pickle)
-    except UntrustedTypeError as error:
-        raise UntrustedTypeError(f"{path}: {error}") from error
-    except ArchiveError as error:
-        raise ArchiveError(f"{path}: {error}") from error
 
 
 def to_bytes(explainer: Explainer, *, allow_pickle: bool = False) -> bytes:
@@ -89,8 +85,12 @@ def to_bytes(explainer: Explainer, *, allow_pickle: bool = False) -> bytes:
 
     parts = explainer._parts()
     form, model = model_to_bytes(parts.model, allow_pickle=allow_pickle)
-    if any(target.reference.assign is not None for target in parts.targets):
-        raise InputError("This explainer's reference differs from row to row in a way that has no plain form yet.")
+    for target in parts.targets:
+        if target.reference.assign is not None:
+            raise InputError(
+                f"The reference ({target.reference.name}) picks a row for each query with a function of its own, which "
+                "has no form that is safe to load. Make one explainer for each reference row and save those."
+            )
     plain = {
         "form": form_to_plain(parts.form),
         "features": space_to_plain(parts.space),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sev.exceptions import ArchiveError, InputError, UntrustedTypeError
-from sev.files._container import read_whole, write_whole
+from sev.exceptions import InputError
+from sev.files._container import naming, read_whole, write_whole
 from sev.files._models import model_from_bytes, model_to_bytes
 
 _FORMS: dict[str, str] = {
@@ -35,18 +35,16 @@ def load_model(path: str | Path, *, trust_pickle: bool = False) -> Any:
     """
     path = Path(path)
     form = _FORMS.get(path.suffix.lower())
+    if not path.exists():
+        raise InputError(f"{path} does not exist.")
     if form is None:
         raise InputError(f"{path} has an ending that no model library uses: known are {', '.join(_FORMS)}.")
     if form == "pickle" and trust_pickle:
         import joblib
 
         return joblib.load(path)
-    try:
+    with naming(path):
         return model_from_bytes(form, read_whole(path), trust_pickle=trust_pickle)
-    except UntrustedTypeError as error:
-        raise UntrustedTypeError(f"{path}: {error}") from error
-    except ArchiveError as error:
-        raise ArchiveError(f"{path}: {error}") from error
 
 
 def save_model(model: Any, path: str | Path, *, allow_pickle: bool = False) -> None:

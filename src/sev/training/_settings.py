@@ -92,8 +92,6 @@ SEV_PENALTY: dict[Objective, Penalty] = {
 FLEXIBLE_SEV_PENALTY = Penalty(1.2, 2.0, 0.015)
 #: How far below the threshold "volume" puts the reference, and keeps it.
 VOLUME_REFERENCE_MARGIN = 0.07
-#: With restricted features more has to change.
-RESTRICTED_DRIFT = 0.03
 #: Weight of the rate guard with restricted features, where none is given.
 RESTRICTED_RATE_PENALTY = 3.0
 
@@ -222,7 +220,7 @@ def _sev_penalty(family: Family, schedule: Schedule, given: dict[str, Any]) -> P
         penalty = FLEXIBLE_SEV_PENALTY
     if not schedule.distil:
         return penalty._replace(least=min(1.0, penalty.least), most=min(1.0, penalty.least))
-    return penalty._replace(drift=RESTRICTED_DRIFT) if _is_restricted(given) else penalty
+    return penalty
 
 
 def _rate_penalty(schedule: Schedule, given: dict[str, Any]) -> float:

@@ -109,12 +109,14 @@ def test_large_sets_of_deep_forests(make):
     assert max(sizes) >= 4
 
 
+@pytest.mark.parametrize("widest", [3, 5])
 @pytest.mark.parametrize("n_columns", [40, 70, 300])
-def test_more_features_than_a_word_and_than_a_table(n_columns):
-    """Beyond 32 features there is no table of triples, beyond 64 sets take more words, beyond 256 no table of pairs."""
+def test_more_features_than_a_word_and_than_a_table(n_columns, widest):
+    """Tables of triples end at 32 features, or 64 when no cube is wider; words at 64, tables of pairs at 256."""
     rng = np.random.default_rng(n_columns)
     trees = [stump(column, -rng.uniform(0.5, 1.0)) for column in range(n_columns)]
-    trees += [chain(rng.choice(n_columns, 2 + i % 4, replace=False), rng.uniform(-0.3, 0.3)) for i in range(80)]
+    columns = [rng.choice(n_columns, 2 + i % (widest - 1), replace=False) for i in range(80)]
+    trees += [chain(some, rng.uniform(-0.3, 0.3)) for some in columns]
     model = Hand(trees, n_columns, base=2.8 if n_columns < 300 else 1.95)
     queries = np.zeros((1, n_columns))
     reference = np.ones((1, n_columns))
@@ -123,6 +125,17 @@ def test_more_features_than_a_word_and_than_a_table(n_columns):
     size, sets = oracle(problem, 0)
     assert size == (3 if n_columns < 300 else 2)
     assert set(sets_of(solution, 0, n_columns)) == sets
+
+
+def test_four_of_forty_features_by_tables():
+    rng = np.random.default_rng(4)
+    trees = [stump(column, -rng.uniform(0.3, 1.0)) for column in range(40)]
+    trees += [chain(rng.choice(40, 3, replace=False), rng.uniform(-0.4, 0.4)) for _ in range(300)]
+    model = Hand(trees, 40, base=3.75)
+    problem = model.problem(np.zeros((1, 40)), np.ones((1, 40)))
+    size, sets = oracle(problem, 0)
+    assert size == 4
+    assert set(sets_of(model.backend.solve(problem), 0, 40)) == sets
 
 
 def test_no_set_at_all_is_proven_among_many_features():

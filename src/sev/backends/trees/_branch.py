@@ -8,7 +8,7 @@ import numpy as np
 
 from sev._compile import njit
 from sev.backends.trees._forms import Cubes
-from sev.backends.trees._tables import WIDEST_PAIRS, expand_pairs, record, scan_pairs, scan_singles
+from sev.backends.trees._tables import WIDEST_PAIRS, expand_pairs, record
 
 
 @njit()
@@ -155,6 +155,34 @@ def make_stack(cubes: Any, n_trees: int, depth: int) -> Any:
 
 
 @njit()
+def scan_singles(order: Any, begin: int, end: int, start: float, single: Any, limit: float, picks: Any, depth: int,
+                 found: Any) -> None:  # fmt: skip
+    """Record every feature from a list that brings the margin down to the limit, after ``depth`` picks."""
+    for a in range(begin, end):
+        value = start + single[order[a]]
+        if value <= limit:
+            picks[depth] = order[a]
+            record(found, picks, depth + 1, value)
+
+
+@njit()
+def scan_pairs(order: Any, begin: int, end: int, start: float, single: Any, pair: Any, limit: float, picks: Any,
+               depth: int, found: Any) -> None:  # fmt: skip
+    """Record every pair from a list of features that brings the margin down to the limit, after ``depth`` picks."""
+    for a in range(begin, end):
+        i = order[a]
+        here = start + single[i]
+        for b in range(a + 1, end):
+            j = order[b]
+            high = max(i, j)
+            value = here + single[j] + pair[(high * (high - 1) >> 1) + min(i, j)]
+            if value <= limit:
+                picks[depth] = i
+                picks[depth + 1] = j
+                record(found, picks, depth + 2, value)
+
+
+@njit()
 def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear_root: Any, limit: float,
                  found: Any, work: Any) -> int:  # fmt: skip
     """Branch and bound for sets of ``size`` features: records all that bring the margin down to the limit.
@@ -180,7 +208,7 @@ def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, l
     following = np.zeros(deepest + 1, dtype=np.int64)
     out = np.zeros(n, dtype=np.bool_)
     scratch = np.zeros((2, n))
-    pair = np.zeros((n * (base - 1), n))
+    pair = np.zeros((base - 1) * (n * (n - 1) >> 1))
     picks = np.empty(n, dtype=np.int64)
 
     trees[1] = n_trees
@@ -226,8 +254,10 @@ def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, l
             work[0] += rest * rest
             if base == 2:
                 for a in range(at + 1, n_left[depth]):
-                    for b in range(at + 1, n_left[depth]):
-                        pair[order[depth, a], order[depth, b]] = 0.0
+                    one = order[depth, a]
+                    for b in range(at + 1, a):
+                        high = max(one, order[depth, b])
+                        pair[(high * (high - 1) >> 1) + min(one, order[depth, b])] = 0.0
             start = constants[depth + 1] + expand_pairs(stack, trees[depth + 1], end, single, pair)
             if base == 2:
                 scan_pairs(order[depth], at + 1, n_left[depth], start, single, pair, limit, picks, depth + 1, found)

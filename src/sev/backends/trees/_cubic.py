@@ -1,7 +1,7 @@
 """Kernels for sets of four and more features when no cube has more than three: the tables say everything.
 
-A pick folds its row of each table into the table of one degree less, so a vertex costs a few additions however many
-trees there are.
+A pick adds its stretch of each table to the table of one degree less, so a vertex costs a few additions however many
+trees there are. The highest numbers are picked first; what is left to pick from is then the front of every table.
 """
 
 from __future__ import annotations
@@ -11,63 +11,74 @@ from typing import Any
 import numpy as np
 
 from sev._compile import njit
-from sev.backends.trees._tables import scan_triples
+from sev.backends.trees._tables import fold, scan_triples
 
 
 @njit()
-def least_partners(n: int, triple: Any, least: Any, second: Any) -> None:
-    """For each pair (i < j) the two lowest entries with a third feature, where below zero."""
-    for i in range(n):
-        for j in range(n):
-            least[i, j] = 0.0
-            second[i, j] = 0.0
-    for i in range(n):
-        for j in range(i + 1, n):
-            for k in range(j + 1, n):
-                value = triple[i, j, k]
-                if value >= 0.0:
-                    continue
-                for side in range(3):
-                    a = i if side < 2 else j
-                    b = j if side == 0 else k
-                    if value < least[a, b]:
-                        second[a, b] = least[a, b]
-                        least[a, b] = value
-                    elif value < second[a, b]:
-                        second[a, b] = value
+def least_partners(n: int, triple: Any, met: Any, least: Any, second: Any, third: Any) -> None:
+    """For each pair the two lowest entries with a third feature, and a third of the sum of all, where below zero."""
+    for e in range(np.uint64(n * (n - 1) >> 1)):
+        least[e] = 0.0
+        second[e] = 0.0
+        third[e] = 0.0
+    if met[0] + 1 == met.shape[0]:  # the list is full, and some may be missing
+        met[0] = 0
+        at = 0
+        for k in range(2, n):
+            for j in range(1, k):
+                for i in range(j):
+                    if triple[at] != 0.0:
+                        met[0] += 1
+                        met[met[0]] = i | j << 8 | k << 16
+                    at += 1
+    for at in range(1, met[0] + 1):  # an entry that is listed twice makes the bounds looser, not wrong
+        i, j, k = met[at] & 0xFF, (met[at] >> 8) & 0xFF, met[at] >> 16
+        value = triple[k * (k - 1) * (k - 2) // 6 + (j * (j - 1) >> 1) + i]
+        if value >= 0.0:
+            continue
+        for side in range(3):
+            high = k if side < 2 else j
+            e = (high * (high - 1) >> 1) + (j if side == 0 else i)
+            third[e] += value / 3.0
+            if value < least[e]:
+                second[e] = least[e]
+                least[e] = value
+            elif value < second[e]:
+                second[e] = value
 
 
 @njit()
-def mark_viable(begin: int, n: int, m: int, slack: float, table: Any, least: Any, second: Any, room: Any,
+def mark_viable(n: int, m: int, slack: float, single: Any, pair: Any, least: Any, second: Any, room: Any,
                 viable: Any) -> None:  # fmt: skip
-    """Mark the features that may come first in a set of ``m`` >= 3 of the features from ``begin`` on.
+    """Mark the features that may have the highest number in a set of ``m`` >= 3 of the first n features.
 
     Every entry of a set is shared out among its features: halves of pairs, thirds of triples through their pairs. A
     feature takes the lowest entries it could possibly get, so the sum over a set is never above the truth.
     """
-    low, next_low, lowest = room[0], room[1], room[2]
-    for i in range(begin, n):
-        low[i] = np.inf
-        next_low[i] = np.inf
-    for i in range(begin, n):
-        one, two = low[i], next_low[i]
-        for j in range(i + 1, n):
-            value = table[i, j] + (least[i, j] + (m - 3) * second[i, j]) / 3.0
+    low, next_low, lowest, beside = room[0], room[1], room[2], room[3]
+    third, more = 1.0 / 3.0, (m - 3) / 3.0
+    for j in range(n):
+        front = np.uint64(j * (j - 1) >> 1)
+        for i in range(np.uint64(j)):  # several entries in one step; then the two lowest of them
+            value = pair[front + i] + third * least[front + i] + more * second[front + i]
+            beside[i] = value
+            other = low[i] if low[i] > value else value
+            next_low[i] = other if other < next_low[i] else next_low[i]
+            low[i] = value if value < low[i] else low[i]
+        one, two = np.inf, np.inf
+        for i in range(np.uint64(j)):
+            value = beside[i]
             if value < two:
                 two = value
                 if value < one:
                     two = one
                     one = value
-            if value < next_low[j]:
-                next_low[j] = value
-                if value < low[j]:
-                    next_low[j] = low[j]
-                    low[j] = value
-        low[i] = table[n, i] + 0.5 * (one + (m - 2) * two)  # from here on the feature's whole share
-    kept = 0  # how many of the lowest shares among later features are in ``lowest``, in order
+        low[j] = one
+        next_low[j] = two
+    kept = 0  # how many of the lowest shares among the features so far are in ``lowest``, in order
     total = 0.0
-    for i in range(n - 1, begin - 1, -1):
-        share = low[i]
+    for i in range(n):
+        share = single[i] + 0.5 * (low[i] + (m - 2) * next_low[i])
         viable[i] = kept == m - 1 and share + total <= slack
         if kept == m - 1:
             if share >= lowest[kept - 1]:
@@ -83,52 +94,166 @@ def mark_viable(begin: int, n: int, m: int, slack: float, table: Any, least: Any
         total += share
 
 
-@njit()
-def search_cubic(size: int, n: int, start: float, table: Any, triple: Any, least: Any, second: Any, limit: float,
-                 found: Any, work: Any) -> bool:  # fmt: skip
-    """Record all sets of ``size`` >= 4 features that bring the margin down to the limit; False when the budget ends.
+@njit(fastmath={"reassoc", "contract", "nsz"})  # sums of a bound may be taken in any order
+def lowest_margin(n: int, start: float, single: Any, pair: Any, third: Any, weight: Any) -> float:
+    """A bound from below on the margin of every set of the first n features.
 
-    ``table`` has the pairs in its first n rows and the singles in row n; so has the table after each number of picks.
+    Entries below zero are shared out among their features. An entry b above zero of two features that both lower the
+    margin takes something back: for x and y of 0 or 1, ``b x y`` is at least ``c (x + y - 1)`` for every c up to b.
     """
-    deepest = size - 3
-    tables = np.empty((deepest + 1, n + 1, n))
-    values = np.empty(deepest + 1)
-    viable = np.empty((deepest, n), dtype=np.bool_)
-    following = np.zeros(deepest + 1, dtype=np.int64)
-    picks = np.empty(size, dtype=np.int64)
-    room = np.empty((3, n + 1))
-    cursor = found.cursor
-    for i in range(n + 1):
-        for j in range(n):
-            tables[0, i, j] = table[i, j]
+    for i in range(n):
+        weight[i] = single[i]
+    for j in range(1, n):
+        front = np.uint64(j * (j - 1) >> 1)
+        total = 0.0
+        for i in range(np.uint64(j)):
+            entry = pair[front + i] + third[front + i]
+            half = 0.5 * entry if entry < 0.0 else 0.0
+            weight[i] += half
+            total += half
+        weight[j] += total
+    low = start
+    for j in range(n - 1, 0, -1):
+        beside = j * (j - 1) >> 1
+        own = weight[j]
+        for i in range(j - 1, -1, -1):
+            if own >= 0.0:
+                break
+            back = min(pair[beside + i] + third[beside + i], -own, -weight[i])
+            if back > 0.0:
+                weight[i] += back
+                own += back
+                low -= back
+        weight[j] = own
+        low += min(0.0, own)
+    return low + min(0.0, weight[0])
+
+
+@njit()
+def may_cross(n: int, m: int, start: float, single: Any, pair: Any, third: Any, limit: float, weight: Any,
+              lowest: Any) -> bool:  # fmt: skip
+    """Whether the weights behind the lowest margin leave room for a set of ``m`` of the first n features."""
+    low = lowest_margin(n, start, single, pair, third, weight)
+    if low > limit:
+        return False
+    kept = 0
+    for i in range(n):
+        value = weight[i]
+        low -= min(0.0, value)  # only the lowest count, whatever their sign
+        if kept == m:
+            if value >= lowest[m - 1]:
+                continue
+            kept -= 1
+        at = kept
+        while at > 0 and lowest[at - 1] > value:
+            lowest[at] = lowest[at - 1]
+            at -= 1
+        lowest[at] = value
+        kept += 1
+    for i in range(kept):
+        low += lowest[i]
+    return kept == m and low <= limit
+
+
+@njit()
+def any_set(n: int, start: float, single: Any, pair: Any, triple: Any, third: Any, limit: float, work: Any,
+            budget: int) -> int:  # fmt: skip
+    """Whether a set of any size brings the margin down to the limit: 1, 0, or -1 when the budget ended first."""
+    singles = np.empty((n + 1, n))
+    pairs = np.empty((n + 1, n * (n - 1) >> 1))
+    values = np.empty(n + 1)
+    top = np.empty(n + 1, dtype=np.int64)  # the features below it are still to be picked from
+    weight = np.empty(n)
+    for i in range(n):
+        singles[0, i] = single[i]
+    for e in range(n * (n - 1) >> 1):
+        pairs[0, e] = pair[e]
     values[0] = start
+    top[0] = n
+    # Most rows have a set, and most of them one of the features that still lower the margin when their turn comes.
+    value = start
+    here_single, here_pair = single, pair
+    for pick in range(n - 1, -1, -1):
+        if here_single[pick] < 0.0:
+            value += here_single[pick]
+            if value <= limit:
+                return 1
+            fold(pick, here_single, here_pair, triple, singles[1], pairs[1])
+            here_single, here_pair = singles[1], pairs[1]
     depth = 0
-    mark_viable(depth, n, size, limit - start, table, least, second, room, viable[0])
     while depth >= 0:
-        left = size - depth
-        pick = following[depth]
-        while pick <= n - left and not viable[depth, pick]:
-            pick += 1
-        if pick > n - left:
+        pick = top[depth] - 1
+        work[0] += pick * pick + 20
+        if pick < 0 or lowest_margin(pick + 1, values[depth], singles[depth], pairs[depth], third, weight) > limit:
             depth -= 1
             continue
-        following[depth] = pick + 1
+        top[depth] = pick
+        value = values[depth] + singles[depth, pick]
+        if value <= limit:
+            return 1
+        if work[0] > budget:
+            return -1
+        fold(pick, singles[depth], pairs[depth], triple, singles[depth + 1], pairs[depth + 1])
+        depth += 1
+        values[depth] = value
+        top[depth] = pick
+    return 0
+
+
+@njit()
+def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple: Any, partners: Any, limit: float,
+                 found: Any, work: Any) -> bool:  # fmt: skip
+    """Record all sets of ``size`` >= 4 features that bring the margin down to the limit; False when the budget ends."""
+    least, second, third = partners[0], partners[1], partners[2]
+    deepest = size - 3
+    singles = np.empty((deepest + 1, n))
+    pairs = np.empty((deepest + 1, n * (n - 1) >> 1))
+    values = np.empty(deepest + 1)
+    viable = np.empty((deepest + 1, n), dtype=np.bool_)
+    top = np.empty(deepest + 1, dtype=np.int64)
+    picks = np.empty(size, dtype=np.int64)
+    room = np.empty((4, n * (n - 1) >> 1))
+    cursor = found.cursor
+    for i in range(n):
+        singles[0, i] = single[i]
+    for e in range(n * (n - 1) >> 1):
+        pairs[0, e] = pair[e]
+    values[0] = start
+    depth = 0
+    top[0] = n
+    if not may_cross(n, size, start, single, pair, third, limit, room[0], room[1]):
+        return True
+    mark_viable(n, size, limit - start, single, pair, least, second, room, viable[0])
+    while depth >= 0:
+        left = size - depth
+        pick = top[depth] - 1
+        while pick >= left - 1 and not viable[depth, pick]:
+            pick -= 1
+        if pick < left - 1:
+            depth -= 1
+            continue
+        top[depth] = pick
         picks[depth] = pick
-        values[depth + 1] = values[depth] + tables[depth, n, pick]
-        here, after, fold = tables[depth], tables[depth + 1], triple[pick]
-        for i in range(pick + 1, n):
-            after[n, i] = here[n, i] + here[pick, i]
-            for j in range(i + 1, n):
-                after[i, j] = here[i, j] + fold[i, j]
-        rest = n - pick
-        work[0] += rest * rest + 50
-        if depth + 1 < deepest:
-            depth += 1
-            following[depth] = pick + 1
-            mark_viable(pick + 1, n, left - 1, limit - values[depth], after, least, second, room, viable[depth])
+        value = values[depth] + singles[depth, pick]
+        fold(pick, singles[depth], pairs[depth], triple, singles[depth + 1], pairs[depth + 1])
+        work[0] += pick * pick + 50
+        depth += 1
+        if depth < deepest:
+            top[depth] = pick
+            values[depth] = value
+            if left > 5 and not may_cross(
+                pick, left - 1, value, singles[depth], pairs[depth], third, limit, room[0], room[1]
+            ):
+                depth -= 1
+                continue
+            mark_viable(pick, left - 1, limit - value, singles[depth], pairs[depth], least, second, room, viable[depth])
         else:
-            work[0] += rest * rest * rest // 12
-            scan_triples(pick + 1, n, values[depth + 1], after[n], after, triple, limit, picks, depth + 1, found)
+            work[0] += pick * pick * pick // 12
+            mark_viable(pick, 3, limit - value, singles[depth], pairs[depth], least, second, room, viable[depth])
+            scan_triples(
+                pick, viable[depth], value, singles[depth], pairs[depth], triple, limit, picks, depth, room, found
+            )
+            depth -= 1
         if cursor[1] > cursor[2]:
             return True
         if work[0] > work[1]:

@@ -12,6 +12,7 @@ from sev._compile import kernel_type, tuple_type
 INT = kernel_type("int64")
 FLOAT = kernel_type("float64")
 INTS = kernel_type("int64[::1]")
+SHORTS = kernel_type("int32[::1]")
 BOOLS = kernel_type("boolean[::1]")
 VECTOR = kernel_type("float64[::1]")
 MATRIX = kernel_type("float64[:, ::1]")
@@ -37,10 +38,8 @@ class Patterns(NamedTuple):
     edges: Any  # thresholds, column after column
     passed: Any  # splits that go right, eight bits a tree, for each number of thresholds passed
     first_code: Any  # (n_trees,): where the patterns of each tree begin
-    constants: Any  # (n_patterns,)
-    first_term: Any  # (n_patterns + 1,): where the terms of each begin
-    places: Any  # place of each term in the table
-    terms: Any
+    records: Any  # (n_patterns,): where the record of each begins
+    stream: Any  # records one after the other
 
 
 class Cubes(NamedTuple):
@@ -88,7 +87,6 @@ class Queries(NamedTuple):
     column_feature: Any  # (n_columns,)
     todo: Any  # the rows to answer
     from_size: Any  # (n_rows,): no smaller set crosses
-    feasible: Any  # (n_rows,): 1 when some set is known to cross
     budget: Any  # (n_rows,): units of work
 
 
@@ -118,11 +116,11 @@ class Answers(NamedTuple):
 
 _INTS, _VECTOR, _MATRIX = "int64[::1]", "float64[::1]", "float64[:, ::1]"
 TREES = tuple_type(Trees, _INTS, _VECTOR, _INTS, _INTS, "uint64[::1]", _INTS)
-PATTERNS = tuple_type(Patterns, _INTS, _INTS, _VECTOR, "uint64[:, ::1]", _INTS, _VECTOR, _INTS, _INTS, _VECTOR)
+PATTERNS = tuple_type(Patterns, _INTS, _INTS, _VECTOR, "uint64[:, ::1]", _INTS, "int32[::1]", _VECTOR)
 CUBES = tuple_type(Cubes, _INTS, _INTS, _INTS, _VECTOR, _INTS)
 GROUPS = tuple_type(Groups, _INTS, _INTS, _VECTOR)
 PATH = tuple_type(Path, _INTS, _INTS, _INTS)
 FOUND = tuple_type(Found, "uint64[:, ::1]", _VECTOR, _INTS, _INTS)
-QUERIES = tuple_type(Queries, _MATRIX, "boolean[:, ::1]", _INTS, _INTS, _INTS, _INTS, _INTS)
+QUERIES = tuple_type(Queries, _MATRIX, "boolean[:, ::1]", _INTS, _INTS, _INTS, _INTS)
 RULES = tuple_type(Rules, "int64", "float64", "float64", "float64", "float64", "int64", "int64")
 ANSWERS = tuple_type(Answers, _INTS, _INTS, _INTS, _INTS, _INTS, "uint64[:, ::1]", _VECTOR)

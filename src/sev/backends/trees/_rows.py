@@ -11,7 +11,7 @@ from sev.backends.trees._branch import sort_by_weight, weigh
 from sev.backends.trees._collapse import collapse
 from sev.backends.trees._forms import Cubes, Groups, Path
 
-#: How the search for one row ended. WIDE: the wide kernel must go on; NARROW: the narrow one, a set is known to exist.
+#: How the search for one row ended. WIDE: the wide kernel must go on; NARROW: the narrow one, walking the trees.
 FOUND_SETS, NONE, TOO_LARGE, SPENT, WIDE, NARROW = 0, 1, 2, 3, 4, 5
 
 

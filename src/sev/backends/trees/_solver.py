@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
 
@@ -25,12 +26,32 @@ _MOST_QUESTIONS = 20_000
 _ROOM = 4_096
 _MOST_SIZE = 1 << 40
 
-_PATTERNS = "sev.backends.trees._patterns"
-#: Rows from which on tables for one reference pay.
-ROWS_FOR_PATTERNS = 1_000
+_PATTERNS, _WIDE = "sev.backends.trees._patterns", "sev.backends.trees._wide"
+#: Rows of one reference after which tables for it pay.
+ROWS_FOR_PATTERNS = 300
 #: Splits of a tree, features, patterns of all trees, and bits of their vectors, up to which such tables are made.
 MOST_SPLITS, MOST_FEATURES = 8, 64
 _MOST_PATTERNS, _MOST_BITS = 600_000, 100_000_000
+#: Tables to keep: for both kinds, with and without restricted features.
+_MOST_TABLES = 4
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Rows seen of one reference, and the tables made for it once they pay."""
+
+    key: object
+    restricted: BoolArray  # features that differed from the reference and were not allowed
+    seen: BoolArray  # features that differed in some row so far
+    n_rows: int
+    patterns: Patterns | None
+
+
+#: In place of tables: the trees are walked.
+NO_PATTERNS = Patterns(
+    *(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0), dtype=np.uint64)),
+    *(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0)),
+)
 
 
 class Solver:
@@ -43,7 +64,7 @@ class Solver:
         self._grid = grid  # margins closer than this count as equal in the order of sets
         self._kernels = load_kernels("sev.backends.trees._kernels")
         self._marked: tuple[bytes, Trees] | None = None
-        self._patterns: tuple[object, Patterns] | None = None
+        self._known: tuple[_Known, ...] = ()
 
     def solve(self, problem: Problem) -> Solution:
         """Solve the problem exactly, within its limits."""
@@ -52,24 +73,29 @@ class Solver:
         patterns = self._patterns_for(problem, rules, trees)
         return _Run(self._kernels, rules, trees, self._grid, problem, patterns).solve()
 
-    def _patterns_for(self, problem: Problem, rules: Rules, trees: Trees) -> Patterns | None:
-        """Tables for many rows and one reference; None where they do not pay."""
-        if problem.n_rows < ROWS_FOR_PATTERNS or problem.n_features > MOST_FEATURES or not self._is_small:
-            return None
-        # features on which query and reference agree part no split, so only restricted ones need to be known
-        allowed: BoolArray = np.asarray(problem.active.any(axis=0))
-        key = (
-            problem.reference.tobytes(),
-            allowed.tobytes(),
-            rules.minus,
-            rules.sign,
-            problem.column_feature.tobytes(),
-        )
-        known = self._patterns  # one read, as above
-        if known is None or known[0] != key:
-            known = (key, make_patterns(trees, problem.column_feature, allowed, rules))
-            self._patterns = known
-        return known[1]
+    def _patterns_for(self, problem: Problem, rules: Rules, trees: Trees) -> Patterns:
+        """Tables for many rows and one reference; empty ones where they do not pay."""
+        if problem.n_features > MOST_FEATURES or not self._is_small:
+            return NO_PATTERNS
+        differs = problem.queries != problem.reference
+        parted = np.zeros(problem.n_features, dtype=np.bool_)
+        parted[problem.column_feature[differs.any(axis=0)]] = True
+        # Features on which query and reference agree part no split: tables fit if they treat the others alike.
+        restricted = parted & ~problem.active.any(axis=0)
+        key = (problem.reference.tobytes(), rules.minus, rules.sign, problem.column_feature.tobytes())
+        known = self._known  # one read: another thread may put in another list at any time
+        mine = next((one for one in known if one.key == key and _fits(one, restricted, parted)), None)
+        if mine is None:
+            mine = _Known(key, restricted, parted, 0, None)
+        if mine.patterns is not None:
+            return mine.patterns
+        n_rows, restricted, seen = mine.n_rows + problem.n_rows, mine.restricted | restricted, mine.seen | parted
+        patterns = None
+        if n_rows >= ROWS_FOR_PATTERNS:
+            patterns = make_patterns(trees, problem.column_feature, ~restricted, rules)
+        others = tuple(one for one in known if one is not mine)
+        self._known = (_Known(key, restricted, seen, n_rows, patterns), *others)[:_MOST_TABLES]
+        return NO_PATTERNS if patterns is None else patterns
 
     @cached_property
     def _is_small(self) -> bool:
@@ -118,7 +144,7 @@ class _Run:
         trees: Trees,
         grid: float,
         problem: Problem,
-        patterns: Patterns | None = None,
+        patterns: Patterns,
     ) -> None:
         n_rows = problem.n_rows
         self.kernels = kernels
@@ -136,20 +162,20 @@ class _Run:
             np.ascontiguousarray(problem.column_feature, dtype=np.int64),
             np.arange(n_rows),
             np.ones(n_rows, dtype=np.int64),
-            np.zeros(n_rows, dtype=np.int64),
             np.full(n_rows, DEFAULT_BUDGET if self.time_limit is None else _FIRST_BUDGET),
         )
         self.status = np.full(n_rows, Status.UNDECIDED.code, dtype=np.int8)
         self.lower_bound = np.ones(n_rows, dtype=np.int64)
         self.complete = np.zeros(n_rows, dtype=np.bool_)
         self.reasons: dict[int, str] = {}
+        self.walk: list[IntArray] = []  # rows to walk the trees for, after all others
         self.sets: list[tuple[IntArray, MaskArray, FloatArray]] = []  # row, set, turned margin
         self.seconds = np.zeros(n_rows)
         self.asked = np.zeros(n_rows, dtype=np.int64)
 
     def solve(self) -> Solution:
         """Search until every row has an answer."""
-        waiting: list[tuple[bool, int, IntArray]] = self._start()
+        waiting: list[tuple[bool, int, IntArray]] = [(False, self.max_sets, self.queries.todo)]
         while waiting:
             wide, cap, rows = waiting.pop()
             while rows.size:
@@ -158,23 +184,10 @@ class _Run:
                 batch, rows = rows[:done], rows[done:]
                 self.seconds[batch] += (time.perf_counter() - begin) / done
                 waiting += self._settle(wide, cap, batch, answers)
+            if not waiting and self.walk:  # the tables of patterns cannot say more about these
+                self.patterns = NO_PATTERNS
+                waiting, self.walk = [(False, self.max_sets, np.concatenate(self.walk))], []
         return self._solution()
-
-    def _start(self) -> list[tuple[bool, int, IntArray]]:
-        """Look up the sets of one and two features where there are tables; gives what must be searched further."""
-        rows, cap = self.queries.todo, self.max_sets
-        if self.patterns is None:
-            return [(False, cap, rows)]
-        search = load_kernels(_PATTERNS).search_patterns
-        further = []
-        while rows.size:
-            answers = self._room(cap)
-            done = search(self.patterns, self.queries._replace(todo=rows), self.rules, answers)
-            batch, rows = rows[:done], rows[done:]
-            further += self._settle(False, cap, batch, answers)
-        # the tables do not tell whether larger sets exist, so nothing is known to be feasible yet
-        self.queries.feasible[:] = 0
-        return further
 
     def _room(self, cap: int) -> Answers:
         n_rows, room = self.problem.n_rows, max(_ROOM, cap)
@@ -185,9 +198,10 @@ class _Run:
 
     def _call(self, wide: bool, cap: int, rows: IntArray) -> tuple[int, Answers]:
         answers = self._room(cap)
-        kernel = load_kernels("sev.backends.trees._wide").search_wide if wide else self.kernels.search_narrow
-        done = kernel(self.trees, self.queries._replace(todo=rows), self.rules._replace(max_sets=cap), answers)
-        return done, answers
+        queries, rules = self.queries._replace(todo=rows), self.rules._replace(max_sets=cap)
+        if wide:
+            return load_kernels(_WIDE).search_wide(self.trees, queries, rules, answers), answers
+        return self.kernels.search_narrow(self.trees, self.patterns, queries, rules, answers), answers
 
     def _settle(self, wide: bool, cap: int, rows: IntArray, answers: Answers) -> list[tuple[bool, int, IntArray]]:
         """Write down what is certain; gives what must be searched further."""
@@ -204,8 +218,8 @@ class _Run:
         self.status[none] = Status.UNEXPLAINABLE.code
         self.lower_bound[none] = self.problem.active[none].sum(axis=1) + 1
         self.complete[none] = True
-        self.queries.feasible[rows[outcome == codes.NARROW]] = 1
-        further += [(True, cap, rows[outcome == codes.WIDE]), (False, cap, rows[outcome == codes.NARROW])]
+        further.append((True, cap, rows[outcome == codes.WIDE]))
+        self.walk.append(rows[outcome == codes.NARROW])
         for row in rows[outcome == codes.SPENT]:
             if self.time_limit is not None and self.seconds[row] < self.time_limit:
                 self.queries.budget[row] *= 2
@@ -308,15 +322,20 @@ def make_patterns(trees: Trees, column_feature: IntArray, allowed: BoolArray, ru
     splits = np.add.reduceat((trees.nodes >> 32 != 0).astype(np.int64), trees.roots)
     ends = np.cumsum(1 << splits).astype(np.int64)
     first_code, n_patterns = ends - (1 << splits), int(ends[-1])
-    constants, first_term = np.empty(n_patterns), np.zeros(n_patterns + 1, dtype=np.int64)
-    places, terms = np.empty(0, dtype=np.int64), np.empty(0)
-    for _ in range(2):  # the first time the terms are only counted
-        n_terms = kernels.build(
-            trees, column_feature, allowed, rules.minus, rules.sign, first_code, constants, first_term, places, terms
-        )
-        places, terms = (places, terms) if terms.size else (np.empty(n_terms, dtype=np.int64), np.empty(n_terms))
+    records, stream = np.empty(n_patterns, dtype=np.int32), np.empty(12 * n_patterns)
+    while True:
+        size = kernels.build(trees, column_feature, allowed, rules.minus, rules.sign, first_code, records, stream)
+        if size + 600 <= stream.size:  # room for one more record: all of them were written
+            break
+        stream = np.empty(size + 600)
     columns, first_edge, edges, passed = kernels.passed_splits(trees)
-    return Patterns(columns, first_edge, edges, passed, first_code, constants, first_term, places, terms)
+    return Patterns(columns, first_edge, edges, passed, first_code, records, stream[:size].copy())
+
+
+def _fits(one: _Known, restricted: BoolArray, parted: BoolArray) -> bool:
+    """Whether rows that differ from the reference in ``parted`` can be looked up in, or counted with, what is known."""
+    shared = parted if one.patterns is not None else parted & one.seen
+    return np.array_equal(one.restricted & shared, restricted & shared)
 
 
 def _rank(owner: IntArray, masks: MaskArray, values: FloatArray) -> IntArray:

@@ -11,7 +11,6 @@ from sev.backends.trees._branch import search_cubes, search_greedy
 from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, Found
 from sev.backends.trees._rows import (
     FOUND_SETS,
-    NARROW,
     NONE,
     SPENT,
     TOO_LARGE,
@@ -20,22 +19,19 @@ from sev.backends.trees._rows import (
     order_groups,
     prepare,
 )
-from sev.backends.trees._tables import WIDEST_TRIPLES
 
 
 @njit()
-def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, groups: Any, feasible: int, rules: Any,
-                  found: Any, work: Any) -> tuple[int, int]:  # fmt: skip
+def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, groups: Any, rules: Any, found: Any,
+                  work: Any) -> tuple[int, int]:  # fmt: skip
     """Search sizes from ``k`` on by branch and bound; gives outcome and proven size."""
     needed = order_groups(n, n_trees, cubes, constant, groups, rules.limit)
     if needed > k:
         k = needed
     if work[0] > work[1]:
         return SPENT, k - 1
-    narrow = n <= WIDEST_TRIPLES
-    for i in range(cubes.tree[n_trees]):
-        narrow = narrow and cubes.first[i + 1] - cubes.first[i] <= 3
     share = np.empty(2, dtype=np.int64)
+    feasible = 0  # 1: some set crosses, or it is not worth asking
     probing = 0  # the size to search next; 0: ask first whether any set crosses at all
     while k <= n:
         if k > rules.max_size:
@@ -47,8 +43,6 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
                 found.cursor[1] = 0
             else:
                 probing = 0
-        if probing > 0 and narrow:
-            return NARROW, k - 1
         share[0] = 0
         share[1] = work[1] - work[0]
         if probing == 0 and share[1] > work[0] + 100_000:
@@ -58,7 +52,7 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
         if probing == 0:
             if answer == 0:
                 return NONE, n
-            feasible = 1  # known, or not worth asking again: the levels below will tell
+            feasible = 1
             continue
         if answer < 0:
             return SPENT, k - 1
@@ -85,9 +79,7 @@ def search_wide(trees: Any, queries: Any, rules: Any, answers: Any) -> int:
         cursor[1] = 0
         work[0] = cubes.first[cubes.tree[n_trees]]
         work[1] = queries.budget[row]
-        outcome, proven = search_levels(
-            queries.from_size[row], n, n_trees, cubes, constant, groups, queries.feasible[row], rules, found, work
-        )
+        outcome, proven = search_levels(queries.from_size[row], n, n_trees, cubes, constant, groups, rules, found, work)
         if outcome == SPENT:
             search_greedy(n, n_trees, cubes, constant, groups.linear, rules.sure, found)
         end_row(row, outcome, proven, work, cursor, answers)
