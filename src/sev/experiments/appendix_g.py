@@ -132,7 +132,7 @@ def _picture(data: str, done: list[dict[str, Any]]) -> Picture:
 def _drawn(done: list[dict[str, Any]], title: str) -> Any:
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(5.6, 3.4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(7.0, 3.4), layout="constrained")
     ks = _ks(done)
     for (name, label), colour in zip((("accuracy", "accuracy"), ("auc", "AUC")), _COLOURS, strict=True):
         means = [float(np.mean([one["k"][k][name] for one in done])) for k in ks]
@@ -142,5 +142,5 @@ def _drawn(done: list[dict[str, Any]], title: str) -> Any:
     axes.set_xlabel("features kept (k)")
     axes.set_title(f"{title}: L2X", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
