@@ -50,12 +50,15 @@ class Work:
 
     def __call__(self, part: Part) -> Part:
         """Explain a part; gives the part back without its rows."""
-        explain = _partition(self.folder, self.digest, self.options)
+        # scikit-learn's own Parallel would otherwise go out to the cluster again for each call, to load or to explain
+        with parallel_config(backend="sequential"):
+            return self._explained(part, _partition(self.folder, self.digest, self.options))
+
+    def _explained(self, part: Part, explain: PartitionExplainer) -> Part:
         schema = pa.ipc.read_schema(pa.py_buffer(self.schema))
         path = Path(self.folder) / part.name
         try:
-            # scikit-learn's own Parallel inside a part would otherwise go out to the cluster again, for each call
-            with parallel_config(backend="sequential"), telling_full_disk(path.parent):
+            with telling_full_disk(path.parent):
                 n_rows = write_tables(path, _PARQUET, schema, self._results(explain, part, schema))
         except (InputError, pa.ArrowInvalid) as error:
             raise BatchError(f"{part.label}, rows from {part.first_row:,} on: {error}") from error
