@@ -46,19 +46,19 @@ def wording() -> dict[str, dict[str, str]]:
     return {name: {"label": f"the {label[0].lower()}{label[1:]}"} for name, label in labels.items()}
 
 
-def main(folder: str | Path = "demo-output", out: TextIO = sys.stdout) -> None:
+def main(folder: str | Path = "demo-output", out: TextIO | None = None) -> None:
     """Run the tour.
 
     Parameters
     ----------
     folder : path-like
         Where the table, the pictures and the report go.
-    out : file
-        Where the text goes.
+    out : file, default=None
+        Where the text goes; None is standard output.
     """
 
     def say(*lines: Any) -> None:
-        out.write("\n".join(str(line) for line in lines) + "\n")
+        (out or sys.stdout).write("\n".join(str(line) for line in lines) + "\n")
 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from batch import tables
 from files import loans
 
 pytest.importorskip("pyarrow")
-N_PARTS = 120
+N_PARTS = 800  # enough that a quick machine is not done before it is stopped
 SEV = [sys.executable, "-m", "sev.cli"]
 
 

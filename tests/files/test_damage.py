@@ -320,5 +320,8 @@ def test_model_files_say_what_they_are(tmp_path):
         np.testing.assert_array_equal(read.predict_proba(rows), model.predict_proba(rows))
     with pytest.raises(UntrustedTypeError, match=r"model\.pkl.*runs whatever code"):
         load_model(tmp_path / "model.pkl")
+    with pytest.raises(SevError, match="does not exist"):
+        load_model(tmp_path / "model.xyz")
+    (tmp_path / "model.xyz").touch()
     with pytest.raises(SevError, match="no model library"):
         load_model(tmp_path / "model.xyz")
