@@ -13,7 +13,7 @@ from batch import tables
 from files import loans
 
 pytest.importorskip("pyarrow")
-N_PARTS = 800  # enough that a quick machine is not done before it is stopped
+N_PARTS = 200
 SEV = [sys.executable, "-m", "sev.cli"]
 
 
@@ -32,6 +32,11 @@ def test_pipes(folder):
     assert "Traceback" not in done.stderr
 
 
+def _hear_ctrl_c():
+    """Tests that run in the background of a shell are started deaf to Ctrl-C, and so would be the command."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal as a terminal does")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(folder, jobs):
@@ -41,7 +46,13 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(folder, jobs):
     out = folder / f"out{jobs}"
     words = ["explain", "one.sev", source.name, "-o", out.name, "--jobs", str(jobs)]
     process = subprocess.Popen(
-        [*SEV, *words], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        [*SEV, *words],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=_hear_ctrl_c,
     )
     while not list(out.glob("part-*")) and process.poll() is None:
         time.sleep(0.05)
