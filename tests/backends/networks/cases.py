@@ -57,6 +57,7 @@ def network(*layers, seed=0, scale=0.7):
         for part in module.modules():
             if isinstance(part, torch.nn.Linear):
                 part.weight.normal_(0, scale, generator=generator)
+                part.bias.uniform_(-0.3, 0.3, generator=generator)
             if isinstance(part, torch.nn.BatchNorm1d):
                 part.running_mean.normal_(generator=generator)
                 part.running_var.uniform_(0.5, 2, generator=generator)
