@@ -8,11 +8,15 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
 import numba
+
+#: With this series of numba kernels compile and load by shortcuts, with others in the plain way.
+_SERIES = "0.68."
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _log = logging.getLogger("sev")
@@ -38,10 +42,27 @@ def njit(*signatures: Any, **options: Any) -> Callable[[_Function], _Function]:
     own, and no way in from Python, which would take as long to compile as the helper itself.
     """
     settings: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy", "no_cfunc_wrapper": True}
-    compile_with: Any = numba.njit  # numba types its decorator more narrowly than it behaves
     if signatures:
-        return compile_with(list(signatures), **{**settings, "cache": True, **options})
-    return compile_with(**{**settings, "no_cpython_wrapper": True, **options})
+        settings.update(cache=True, **options)
+        return lambda function: _entry(function, signatures, settings)
+    settings.update(no_cpython_wrapper=True, **options)
+    return lambda function: _part(function, settings)
+
+
+def _entry(function: _Function, signatures: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    shortcuts = _shortcuts()
+    if shortcuts is not None:
+        return shortcuts.entry(function, signatures, settings)
+    return numba.njit(list(signatures), **settings)(function)
+
+
+def _part(function: _Function, settings: dict[str, Any]) -> Any:
+    shortcuts = _shortcuts()
+    return numba.njit(**settings)(function) if shortcuts is None else shortcuts.part(function, settings)
+
+
+def _shortcuts() -> Any:
+    return import_module("sev._numba_shortcuts") if numba.__version__.startswith(_SERIES) else None
 
 
 def load_kernels(module: str, *, patience: float = 2.0) -> ModuleType:
@@ -59,7 +80,9 @@ def load_kernels(module: str, *, patience: float = 2.0) -> ModuleType:
     )
     notice.daemon = True
     notice.start()
+    shortcuts = _shortcuts()
     try:
-        return import_module(module)
+        with nullcontext() if shortcuts is None else shortcuts.quick_typing():
+            return import_module(module)
     finally:
         notice.cancel()

@@ -8,7 +8,8 @@ import numpy as np
 
 from sev._compile import njit
 from sev.backends.trees._forms import Cubes
-from sev.backends.trees._tables import WIDEST_PAIRS, expand_pairs, record
+from sev.backends.trees._room import flags, floats, ints, table
+from sev.backends.trees._tables import WIDEST_PAIRS, expand_pairs, pair_at, record
 
 
 @njit()
@@ -134,11 +135,7 @@ def make_stack(cubes: Any, n_trees: int, depth: int) -> Any:
     n_entries = cubes.first[n_cubes]
     room = (depth + 1) * (n_cubes + 1) + 1
     stack = Cubes(
-        np.empty((depth + 1) * (n_trees + 1) + 1, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room),
-        np.empty((depth + 1) * (n_entries + 1), dtype=np.int64),
+        ints((depth + 1) * (n_trees + 1) + 1), ints(room), ints(room), floats(room), ints((depth + 1) * (n_entries + 1))
     )
     tree, first, need, leaf, member = cubes
     to_tree, to_first, to_need, to_leaf, to_member = stack
@@ -174,8 +171,7 @@ def scan_pairs(order: Any, begin: int, end: int, start: float, single: Any, pair
         here = start + single[i]
         for b in range(a + 1, end):
             j = order[b]
-            high = max(i, j)
-            value = here + single[j] + pair[(high * (high - 1) >> 1) + min(i, j)]
+            value = here + single[j] + pair[pair_at(i, j)]
             if value <= limit:
                 picks[depth] = i
                 picks[depth + 1] = j
@@ -197,19 +193,17 @@ def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, l
     tree, first = stack.tree, stack.first
     cursor = found.cursor
     # After d picks: the trees trees[d]:trees[d + 1] of the stack, linear and constant parts, the margin as it stands.
-    trees = np.zeros(deepest + 2, dtype=np.int64)
-    linear = np.empty((deepest + 1, n))
-    constants = np.empty(deepest + 1)
-    value = np.empty(deepest + 1)
+    trees = ints(deepest + 2)
+    linear = table(deepest + 1, n)
+    constants, value = floats(deepest + 1), floats(deepest + 1)
     # The features to pick from, by weight; how many there are; which one is next.
-    weight = np.empty((deepest + 1, n))
+    weight = table(deepest + 1, n)
     order = np.empty((deepest + 1, n), dtype=np.int64)
-    n_left = np.zeros(deepest + 1, dtype=np.int64)
-    following = np.zeros(deepest + 1, dtype=np.int64)
-    out = np.zeros(n, dtype=np.bool_)
-    scratch = np.zeros((2, n))
-    pair = np.zeros((base - 1) * (n * (n - 1) >> 1))
-    picks = np.empty(n, dtype=np.int64)
+    n_left, following = ints(deepest + 1), ints(deepest + 1)
+    out = flags(n)
+    scratch = table(2, n)
+    pair = floats((base - 1) * (n * (n - 1) >> 1))
+    picks = ints(n)
 
     trees[1] = n_trees
     n_left[0] = n
@@ -217,6 +211,10 @@ def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, l
         order[0, i] = i
         linear[0, i] = linear_root[i]
         weight[0, i] = linear_root[i]
+        scratch[0, i] = 0.0
+        scratch[1, i] = 0.0
+    for e in range(pair.shape[0]):
+        pair[e] = 0.0
     constants[0] = constant
     depth = 0
     if size == 1:
@@ -256,8 +254,7 @@ def search_cubes(size: int, n: int, n_trees: int, cubes: Any, constant: float, l
                 for a in range(at + 1, n_left[depth]):
                     one = order[depth, a]
                     for b in range(at + 1, a):
-                        high = max(one, order[depth, b])
-                        pair[(high * (high - 1) >> 1) + min(one, order[depth, b])] = 0.0
+                        pair[pair_at(one, order[depth, b])] = 0.0
             start = constants[depth + 1] + expand_pairs(stack, trees[depth + 1], end, single, pair)
             if base == 2:
                 scan_pairs(order[depth], at + 1, n_left[depth], start, single, pair, limit, picks, depth + 1, found)
@@ -315,9 +312,7 @@ def search_greedy(n: int, n_trees: int, cubes: Any, constant: float, linear: Any
 
     The best feature is added until the margin is below ``sure``; then what is not needed is dropped again.
     """
-    effect = np.empty(n)
-    chosen = np.zeros(n, dtype=np.bool_)
-    picks = np.empty(n, dtype=np.int64)
+    effect, chosen, picks = floats(n), flags(n), ints(n)
     adding = True
     value = 0.0
     for _ in range(2 * n + 1):

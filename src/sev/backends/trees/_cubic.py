@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from sev._compile import njit
-from sev.backends.trees._tables import fold, scan_triples
+from sev.backends.trees._room import flags, floats, ints, table
+from sev.backends.trees._tables import fold, pair_at, scan_triples, triple_at
 
 
 @njit()
@@ -33,12 +34,11 @@ def least_partners(n: int, triple: Any, met: Any, least: Any, second: Any, third
                     at += 1
     for at in range(1, met[0] + 1):  # an entry that is listed twice makes the bounds looser, not wrong
         i, j, k = met[at] & 0xFF, (met[at] >> 8) & 0xFF, met[at] >> 16
-        value = triple[k * (k - 1) * (k - 2) // 6 + (j * (j - 1) >> 1) + i]
+        value = triple[triple_at(i, j, k)]
         if value >= 0.0:
             continue
         for side in range(3):
-            high = k if side < 2 else j
-            e = (high * (high - 1) >> 1) + (j if side == 0 else i)
+            e = pair_at(k if side < 2 else j, j if side == 0 else i)
             third[e] += value / 3.0
             if value < least[e]:
                 second[e] = least[e]
@@ -119,14 +119,19 @@ def lowest_margin(n: int, start: float, single: Any, pair: Any, third: Any, weig
         for i in range(j - 1, -1, -1):
             if own >= 0.0:
                 break
-            back = min(pair[beside + i] + third[beside + i], -own, -weight[i])
+            back = pair[beside + i] + third[beside + i]
+            if back > -own:
+                back = -own
+            if back > -weight[i]:
+                back = -weight[i]
             if back > 0.0:
                 weight[i] += back
                 own += back
                 low -= back
         weight[j] = own
-        low += min(0.0, own)
-    return low + min(0.0, weight[0])
+        if own < 0.0:
+            low += own
+    return low + weight[0] if weight[0] < 0.0 else low
 
 
 @njit()
@@ -139,7 +144,8 @@ def may_cross(n: int, m: int, start: float, single: Any, pair: Any, third: Any, 
     kept = 0
     for i in range(n):
         value = weight[i]
-        low -= min(0.0, value)  # only the lowest count, whatever their sign
+        if value < 0.0:
+            low -= value  # only the lowest count, whatever their sign
         if kept == m:
             if value >= lowest[m - 1]:
                 continue
@@ -159,11 +165,9 @@ def may_cross(n: int, m: int, start: float, single: Any, pair: Any, third: Any, 
 def any_set(n: int, start: float, single: Any, pair: Any, triple: Any, third: Any, limit: float, work: Any,
             budget: int) -> int:  # fmt: skip
     """Whether a set of any size brings the margin down to the limit: 1, 0, or -1 when the budget ended first."""
-    singles = np.empty((n + 1, n))
-    pairs = np.empty((n + 1, n * (n - 1) >> 1))
-    values = np.empty(n + 1)
-    top = np.empty(n + 1, dtype=np.int64)  # the features below it are still to be picked from
-    weight = np.empty(n)
+    singles, pairs = table(n + 1, n), table(n + 1, n * (n - 1) >> 1)
+    values, weight = floats(n + 1), floats(n)
+    top = ints(n + 1)  # the features below it are still to be picked from
     for i in range(n):
         singles[0, i] = single[i]
     for e in range(n * (n - 1) >> 1):
@@ -206,13 +210,10 @@ def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple
     """Record all sets of ``size`` >= 4 features that bring the margin down to the limit; False when the budget ends."""
     least, second, third = partners[0], partners[1], partners[2]
     deepest = size - 3
-    singles = np.empty((deepest + 1, n))
-    pairs = np.empty((deepest + 1, n * (n - 1) >> 1))
-    values = np.empty(deepest + 1)
-    viable = np.empty((deepest + 1, n), dtype=np.bool_)
-    top = np.empty(deepest + 1, dtype=np.int64)
-    picks = np.empty(size, dtype=np.int64)
-    room = np.empty((4, n * (n - 1) >> 1))
+    singles, pairs = table(deepest + 1, n), table(deepest + 1, n * (n - 1) >> 1)
+    values, top, picks = floats(deepest + 1), ints(deepest + 1), ints(size)
+    may_be_highest = flags((deepest + 1) * n)
+    room = table(4, n * (n - 1) >> 1)
     cursor = found.cursor
     for i in range(n):
         singles[0, i] = single[i]
@@ -223,11 +224,12 @@ def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple
     top[0] = n
     if not may_cross(n, size, start, single, pair, third, limit, room[0], room[1]):
         return True
-    mark_viable(n, size, limit - start, single, pair, least, second, room, viable[0])
+    mark_viable(n, size, limit - start, single, pair, least, second, room, may_be_highest[:n])
     while depth >= 0:
         left = size - depth
+        viable = may_be_highest[depth * n : (depth + 1) * n]
         pick = top[depth] - 1
-        while pick >= left - 1 and not viable[depth, pick]:
+        while pick >= left - 1 and not viable[pick]:
             pick -= 1
         if pick < left - 1:
             depth -= 1
@@ -235,24 +237,22 @@ def search_cubic(size: int, n: int, start: float, single: Any, pair: Any, triple
         top[depth] = pick
         picks[depth] = pick
         value = values[depth] + singles[depth, pick]
-        fold(pick, singles[depth], pairs[depth], triple, singles[depth + 1], pairs[depth + 1])
+        single, pair = singles[depth + 1], pairs[depth + 1]
+        fold(pick, singles[depth], pairs[depth], triple, single, pair)
         work[0] += pick * pick + 50
         depth += 1
+        viable = may_be_highest[depth * n : (depth + 1) * n]
         if depth < deepest:
             top[depth] = pick
             values[depth] = value
-            if left > 5 and not may_cross(
-                pick, left - 1, value, singles[depth], pairs[depth], third, limit, room[0], room[1]
-            ):
+            if left > 5 and not may_cross(pick, left - 1, value, single, pair, third, limit, room[0], room[1]):
                 depth -= 1
                 continue
-            mark_viable(pick, left - 1, limit - value, singles[depth], pairs[depth], least, second, room, viable[depth])
+            mark_viable(pick, left - 1, limit - value, single, pair, least, second, room, viable)
         else:
             work[0] += pick * pick * pick // 12
-            mark_viable(pick, 3, limit - value, singles[depth], pairs[depth], least, second, room, viable[depth])
-            scan_triples(
-                pick, viable[depth], value, singles[depth], pairs[depth], triple, limit, picks, depth, room, found
-            )
+            mark_viable(pick, 3, limit - value, single, pair, least, second, room, viable)
+            scan_triples(pick, viable, value, single, pair, triple, limit, picks, depth, room, found)
             depth -= 1
         if cursor[1] > cursor[2]:
             return True

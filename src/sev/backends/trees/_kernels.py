@@ -15,6 +15,7 @@ from sev.backends.trees._collapse import margins, mark
 from sev.backends.trees._cubic import any_set, least_partners, mark_viable, search_cubic
 from sev.backends.trees._forms import ANSWERS, PATTERNS, QUERIES, RULES, TREES, Found
 from sev.backends.trees._lookup import add_terms, add_triples, read_codes
+from sev.backends.trees._room import flags, floats, ints, table
 from sev.backends.trees._rows import (
     FOUND_SETS,
     NARROW,
@@ -50,16 +51,16 @@ def search_tables(k: int, n: int, start: float, single: Any, pair: Any, triple: 
     """Search sizes from ``k`` >= 3 on, up to 3 when some cube is wider than that; gives outcome and proven size."""
     cursor = found.cursor
     work[0] += n * n * n
-    partners, room = np.empty((3, n * n)), np.empty((4, n * n))
+    partners, room = table(3, n * n), table(4, n * n)
     least, second, third = partners[0], partners[1], partners[2]
     least_partners(n, triple, met, least, second, third)
     if k == 3 and n >= 3:
-        viable, picks = np.empty(n, dtype=np.bool_), np.empty(3, dtype=np.int64)
+        viable, picks = flags(n), ints(3)
         mark_viable(n, 3, rules.limit - start, single, pair, least, second, room, viable)
-        scan_triples(n, viable, start, single, pair, triple, rules.limit, picks, n - n, room, found)
+        scan_triples(n, viable, start, single, pair, triple, rules.limit, picks, 0, room, found)
         if cursor[1] > 0:
             return FOUND_SETS, 2
-    k = max(k, 4)
+    k = k if k > 4 else 4
     exists = -1
     while k <= n:
         if k > rules.max_size:
@@ -90,19 +91,23 @@ def search_narrow(trees: Any, patterns: Any, queries: Any, rules: Any, answers: 
     codes = np.empty(patterns.passed.shape[1], dtype=np.uint64)
     cubes, path, groups, state = prepare(trees, n_features)
     names = groups.feature
-    cursor = np.zeros(3, dtype=np.int64)
+    cursor = ints(3)
     cursor[2] = rules.max_sets
     found = Found(answers.masks, answers.values, names, cursor)
-    most = min(n_features, WIDEST_PAIRS)
-    table = np.empty((most * (most + 1) >> 1) + 1)
+    most = n_features if n_features < WIDEST_PAIRS else WIDEST_PAIRS
+    small_sets = floats((most * (most + 1) >> 1) + 1)
     narrow = trees.sizes[2] <= 3
-    most = min(n_features, WIDEST_CUBIC if narrow else WIDEST_TRIPLES)
-    small = np.empty(most * (most + 1) >> 1)
-    small_single, small_pair = small[:most], small[most:]
-    triple = np.zeros(most * (most - 1) * (most - 2) // 6)
-    met = np.zeros(triple.shape[0] + 2, dtype=np.int64)
-    usable = np.ones(n_features, dtype=np.bool_)
-    picks, work = np.empty(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    most = WIDEST_CUBIC if narrow else WIDEST_TRIPLES
+    most = n_features if n_features < most else most
+    small_single, small_pair = floats(most), floats(most * (most - 1) >> 1)
+    triple = floats(most * (most - 1) * (most - 2) // 6)
+    for e in range(triple.shape[0]):
+        triple[e] = 0.0
+    met = ints(triple.shape[0] + 2)
+    usable = flags(n_features)
+    for f in range(n_features):
+        usable[f] = True
+    picks, work = ints(2), ints(2)
     for position in range(queries.todo.shape[0]):
         if cursor[0] + cursor[2] > answers.masks.shape[0]:
             return position
@@ -123,16 +128,16 @@ def search_narrow(trees: Any, patterns: Any, queries: Any, rules: Any, answers: 
             if n > WIDEST_PAIRS:
                 end_row(row, WIDE, k - 1, work, cursor, answers)
                 continue
-        single, pair = table[:n], table[n:]
+        single, pair = small_sets[:n], small_sets[n:]
         for e in range(np.uint64(n * (n + 1) >> 1)):
-            table[e] = 0.0
+            small_sets[e] = 0.0
         if looked_up:
-            start = rules.base + add_terms(patterns, codes, table)
+            start = rules.base + add_terms(patterns, codes, small_sets)
             work[0] = n * n
         else:
             for i in range(n):
                 single[i] = groups.linear[i]
-            start = rules.base + constant + expand_pairs(cubes, n - n, n_trees, single, pair)
+            start = rules.base + constant + expand_pairs(cubes, 0, n_trees, single, pair)
             work[0] = cubes.first[cubes.tree[n_trees]] + n * n
         k = scan_small(k, rules.max_size, n, usable, start, single, pair, rules.limit, picks, found)
         if cursor[1] > 0:

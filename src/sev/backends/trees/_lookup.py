@@ -65,5 +65,5 @@ def add_triples(patterns: Any, codes: Any, place: Any, triple: Any, met: Any) ->
         for e in range(begin, begin + 2 * int(stream[at + 2]), 2):
             packed = int(stream[e])
             a, b, c = place[packed & last], place[(packed >> FEATURE_BITS) & last], place[packed >> 2 * FEATURE_BITS]
-            if min(a, b, c) >= 0:  # a feature that may not be in the set adds nothing
+            if a >= 0 and b >= 0 and c >= 0:  # a feature that may not be in the set adds nothing
                 add_triple(a, b, c, stream[e + 1], triple, met)

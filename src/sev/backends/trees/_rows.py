@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from sev._compile import njit
 from sev.backends.trees._branch import sort_by_weight, weigh
 from sev.backends.trees._collapse import collapse
 from sev.backends.trees._forms import Cubes, Groups, Path
+from sev.backends.trees._room import floats, ints
 
 #: How the search for one row ended. WIDE: the wide kernel must go on; NARROW: the narrow one, walking the trees.
 FOUND_SETS, NONE, TOO_LARGE, SPENT, WIDE, NARROW = 0, 1, 2, 3, 4, 5
@@ -20,17 +19,10 @@ def prepare(trees: Any, n_features: int) -> Any:
     """Room for collapsing rows: cubes, path, groups and the state of each feature."""
     leaves, entries, depth = trees.sizes[0], trees.sizes[1], trees.sizes[2]
     cubes = Cubes(
-        np.empty(trees.roots.shape[0] + 2, dtype=np.int64),
-        np.empty(leaves + 2, dtype=np.int64),
-        np.empty(leaves + 1, dtype=np.int64),
-        np.empty(leaves + 1),
-        np.empty(entries + 1, dtype=np.int64),
+        ints(trees.roots.shape[0] + 2), ints(leaves + 2), ints(leaves + 1), floats(leaves + 1), ints(entries + 1)
     )
-    path = Path(
-        np.empty(depth + 1, dtype=np.int64), np.empty(depth + 1, dtype=np.int64), np.empty(depth + 1, dtype=np.int64)
-    )
-    groups = Groups(np.empty(n_features, dtype=np.int64), np.empty(n_features, dtype=np.int64), np.empty(n_features))
-    return cubes, path, groups, np.empty(n_features, dtype=np.int64)
+    path = Path(ints(depth + 1), ints(depth + 1), ints(depth + 1))
+    return cubes, path, Groups(ints(n_features), ints(n_features), floats(n_features)), ints(n_features)
 
 
 @njit()
@@ -61,16 +53,16 @@ def order_groups(n: int, n_trees: int, cubes: Any, constant: float, groups: Any,
     """Number the groups by what they can do at most; gives the fewest that could possibly reach the limit."""
     feature_of, linear = groups.feature, groups.linear
     member = cubes.groups
-    numbers = np.zeros((4, n))
-    weight, old_linear = numbers[2], numbers[3]
-    places = np.empty((3, n), dtype=np.int64)
-    order, place, old_feature = places[0], places[1], places[2]
+    delta, rho, weight, old_linear = floats(n), floats(n), floats(n), floats(n)
+    order, place, old_feature = ints(n), ints(n), ints(n)
     for g in range(n):
+        delta[g] = 0.0
+        rho[g] = 0.0
         order[g] = g
         weight[g] = linear[g]
         old_linear[g] = linear[g]
         old_feature[g] = feature_of[g]
-    reach = constant + weigh(cubes, n - n, n_trees, numbers[0], numbers[1], weight)
+    reach = constant + weigh(cubes, 0, n_trees, delta, rho, weight)
     sort_by_weight(order, n, weight)
     needed = n + 1
     for a in range(n):

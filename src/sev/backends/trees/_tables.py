@@ -16,11 +16,20 @@ from typing import Any
 import numpy as np
 
 from sev._compile import njit
+from sev.backends.trees._room import floats, ints
 
 #: Up to how many features a table of pairs is worth its room; one of triples; one of triples that says everything.
 WIDEST_PAIRS = 256
 WIDEST_TRIPLES = 32
 WIDEST_CUBIC = 64
+
+
+@njit()
+def pair_at(one: int, other: int) -> int:
+    """Where the table of pairs has two features, whichever is the higher."""
+    if one > other:
+        return (one * (one - 1) >> 1) + other
+    return (other * (other - 1) >> 1) + one
 
 
 @njit()
@@ -49,10 +58,14 @@ def expand_pairs(cubes: Any, begin_tree: int, end_tree: int, single: Any, pair: 
         for a in range(begin, end if need[i] == 0 else begin + 1):
             one = member[a]
             for b in range(a + 1, end if need[i] < 2 else begin + 2):
-                other = member[b]
-                high = max(one, other)
-                pair[(high * (high - 1) >> 1) + min(one, other)] += value
+                pair[pair_at(one, member[b])] += value
     return constant
+
+
+@njit()
+def triple_at(low: int, mid: int, high: int) -> int:
+    """Where the table of triples has three features."""
+    return high * (high - 1) * (high - 2) // 6 + (mid * (mid - 1) >> 1) + low
 
 
 @njit()
@@ -61,10 +74,14 @@ def add_triple(one: int, two: int, three: int, value: float, triple: Any, met: A
 
     There are few, so they are listed: ``met`` has their number, then each, with its three features in eight bits each.
     """
-    high = max(one, two, three)
-    low = min(one, two, three)
-    mid = one + two + three - high - low
-    at = high * (high - 1) * (high - 2) // 6 + (mid * (mid - 1) >> 1) + low
+    low, mid, high = one, two, three
+    if low > mid:
+        low, mid = mid, low
+    if mid > high:
+        mid, high = high, mid
+    if low > mid:
+        low, mid = mid, low
+    at = triple_at(low, mid, high)
     if triple[at] == 0.0 and met[0] + 1 < met.shape[0]:
         met[0] += 1
         met[met[0]] = low | mid << 8 | high << 16
@@ -79,7 +96,7 @@ def clear_triples(n: int, triple: Any, met: Any) -> None:
             triple[e] = 0.0
     for at in range(1, met[0] + 1):
         low, mid, high = met[at] & 0xFF, (met[at] >> 8) & 0xFF, met[at] >> 16
-        triple[high * (high - 1) * (high - 2) // 6 + (mid * (mid - 1) >> 1) + low] = 0.0
+        triple[triple_at(low, mid, high)] = 0.0
     met[0] = 0
 
 
@@ -214,9 +231,7 @@ def arrange(n: int, usable: Any, single: Any, pair: Any, names: Any, place: Any,
     that are left out. Gives how many there are, or -1 when they are too many for a table of triples.
     """
     most = to_single.shape[0]
-    order = np.empty(most, dtype=np.int64)
-    old_names = np.empty(most, dtype=np.int64)
-    reach = np.empty(most)
+    order, old_names, reach = ints(most), ints(most), floats(most)
     m = 0
     for i in range(n):
         place[i] = -1
@@ -227,8 +242,9 @@ def arrange(n: int, usable: Any, single: Any, pair: Any, names: Any, place: Any,
         effect = single[i]
         for j in range(n):
             if j != i:
-                high = max(i, j)
-                effect += 0.5 * min(0.0, pair[(high * (high - 1) >> 1) + min(i, j)])
+                entry = pair[pair_at(i, j)]
+                if entry < 0.0:
+                    effect += 0.5 * entry
         at = m
         while at > 0 and reach[at - 1] < effect:
             reach[at] = reach[at - 1]
@@ -243,8 +259,7 @@ def arrange(n: int, usable: Any, single: Any, pair: Any, names: Any, place: Any,
         old_names[b] = names[old]
         to_single[b] = single[old]
         for a in range(b):
-            high = max(old, order[a])
-            to_pair[(b * (b - 1) >> 1) + a] = pair[(high * (high - 1) >> 1) + min(old, order[a])]
+            to_pair[pair_at(b, a)] = pair[pair_at(old, order[a])]
     for b in range(m):
         names[b] = old_names[b]
     return m

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from sev._compile import njit
 from sev.backends.trees._branch import search_cubes, search_greedy
 from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, Found
+from sev.backends.trees._room import ints
 from sev.backends.trees._rows import (
     FOUND_SETS,
     NONE,
@@ -30,7 +29,7 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
         k = needed
     if work[0] > work[1]:
         return SPENT, k - 1
-    share = np.empty(2, dtype=np.int64)
+    share = ints(2)
     feasible = 0  # 1: some set crosses, or it is not worth asking
     probing = 0  # the size to search next; 0: ask first whether any set crosses at all
     while k <= n:
@@ -66,10 +65,10 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
 def search_wide(trees: Any, queries: Any, rules: Any, answers: Any) -> int:
     """Answer rows until all are answered or the room for sets is used up; gives how many were."""
     cubes, path, groups, state = prepare(trees, queries.active.shape[1])
-    cursor = np.zeros(3, dtype=np.int64)
+    cursor = ints(3)
     found = Found(answers.masks, answers.values, groups.feature, cursor)
     cursor[2] = rules.max_sets
-    work = np.zeros(2, dtype=np.int64)
+    work = ints(2)
     for position in range(queries.todo.shape[0]):
         if cursor[0] + cursor[2] > answers.masks.shape[0]:
             return position
