@@ -26,7 +26,12 @@ _MOST_QUESTIONS = 20_000
 _ROOM = 4_096
 _MOST_SIZE = 1 << 40
 
-_PATTERNS, _WIDE = "sev.backends.trees._patterns", "sev.backends.trees._wide"
+#: Features of a row up to which a table of all sets ends its search.
+MOST_DENSE = 22
+
+_FOLDER = "sev.backends.trees."
+#: The kernels that search for a row, one after the other.
+NARROW, WIDE, DENSE = "narrow", "wide", "dense"
 #: Rows of one reference after which tables for it pay.
 ROWS_FOR_PATTERNS = 300
 #: Splits of a tree, features, patterns of all trees, and bits of their vectors, up to which such tables are made.
@@ -62,7 +67,7 @@ class Solver:
         self._base = base
         self._noise = noise
         self._grid = grid  # margins closer than this count as equal in the order of sets
-        self._kernels = load_kernels("sev.backends.trees._kernels")
+        self._kernels = load_kernels(_FOLDER + "_kernels")
         self._marked: tuple[bytes, Trees] | None = None
         self._known: tuple[_Known, ...] = ()
 
@@ -133,7 +138,8 @@ class Solver:
 class _Run:
     """The search for the rows of one problem.
 
-    Rows start with the narrow kernel and move to the wide one when it says so. Sets in the band that only the model can
+    Rows start with the narrow kernel, move to the wide one when it says so, and end with the table of all sets when
+    that takes less than to go on. Sets in the band that only the model can
     tell are put to the model, for all rows at once; a row where it confirms none goes on with the next size.
     """
 
@@ -162,8 +168,12 @@ class _Run:
             np.ascontiguousarray(problem.column_feature, dtype=np.int64),
             np.arange(n_rows),
             np.ones(n_rows, dtype=np.int64),
-            np.full(n_rows, DEFAULT_BUDGET if self.time_limit is None else _FIRST_BUDGET),
+            np.empty(n_rows, dtype=np.int64),
         )
+        self.n_active = self.queries.active.sum(axis=1)
+        self.most_work = most_work(self.n_active)
+        first = DEFAULT_BUDGET if self.time_limit is None else _FIRST_BUDGET
+        self.queries.budget[:] = np.minimum(self.most_work, first)
         self.status = np.full(n_rows, Status.UNDECIDED.code, dtype=np.int8)
         self.lower_bound = np.ones(n_rows, dtype=np.int64)
         self.complete = np.zeros(n_rows, dtype=np.bool_)
@@ -175,18 +185,18 @@ class _Run:
 
     def solve(self) -> Solution:
         """Search until every row has an answer."""
-        waiting: list[tuple[bool, int, IntArray]] = [(False, self.max_sets, self.queries.todo)]
+        waiting: list[tuple[str, int, IntArray]] = [(NARROW, self.max_sets, self.queries.todo)]
         while waiting:
-            wide, cap, rows = waiting.pop()
+            kernel, cap, rows = waiting.pop()
             while rows.size:
                 begin = time.perf_counter()
-                done, answers = self._call(wide, cap, rows)
+                done, answers = self._call(kernel, cap, rows)
                 batch, rows = rows[:done], rows[done:]
                 self.seconds[batch] += (time.perf_counter() - begin) / done
-                waiting += self._settle(wide, cap, batch, answers)
+                waiting += self._settle(kernel, cap, batch, answers)
             if not waiting and self.walk:  # the tables of patterns cannot say more about these
                 self.patterns = NO_PATTERNS
-                waiting, self.walk = [(False, self.max_sets, np.concatenate(self.walk))], []
+                waiting, self.walk = [(NARROW, self.max_sets, np.concatenate(self.walk))], []
         return self._solution()
 
     def _room(self, cap: int) -> Answers:
@@ -196,14 +206,18 @@ class _Run:
             outcome, proven, first, count, work, np.empty((room, self.n_words), dtype=np.uint64), np.empty(room)
         )
 
-    def _call(self, wide: bool, cap: int, rows: IntArray) -> tuple[int, Answers]:
+    def _call(self, kernel: str, cap: int, rows: IntArray) -> tuple[int, Answers]:
         answers = self._room(cap)
         queries, rules = self.queries._replace(todo=rows), self.rules._replace(max_sets=cap)
-        if wide:
-            return load_kernels(_WIDE).search_wide(self.trees, queries, rules, answers), answers
+        if kernel == DENSE:
+            sums = np.empty(1 << int(self.n_active[rows].max()))
+            dense = load_kernels(_FOLDER + "_dense")
+            return dense.search_dense(self.trees, queries, rules, answers, sums), answers
+        if kernel == WIDE:
+            return load_kernels(_FOLDER + "_wide").search_wide(self.trees, queries, rules, answers), answers
         return self.kernels.search_narrow(self.trees, self.patterns, queries, rules, answers), answers
 
-    def _settle(self, wide: bool, cap: int, rows: IntArray, answers: Answers) -> list[tuple[bool, int, IntArray]]:
+    def _settle(self, kernel: str, cap: int, rows: IntArray, answers: Answers) -> list[tuple[str, int, IntArray]]:
         """Write down what is certain; gives what must be searched further."""
         outcome, proven = answers.outcome[rows], answers.proven[rows]
         codes = self.kernels
@@ -211,29 +225,32 @@ class _Run:
         self.queries.from_size[rows] = proven + 1
         further = []
         if (outcome == codes.FOUND_SETS).any():
-            further += self._settle_found(wide, cap, rows[outcome == codes.FOUND_SETS], answers)
+            further += self._settle_found(kernel, cap, rows[outcome == codes.FOUND_SETS], answers)
         if (outcome == codes.FOUND_SETS).all():
             return further
         none = rows[outcome == codes.NONE]
         self.status[none] = Status.UNEXPLAINABLE.code
         self.lower_bound[none] = self.problem.active[none].sum(axis=1) + 1
         self.complete[none] = True
-        further.append((True, cap, rows[outcome == codes.WIDE]))
+        further.append((WIDE, cap, rows[outcome == codes.WIDE]))
         self.walk.append(rows[outcome == codes.NARROW])
         for row in rows[outcome == codes.SPENT]:
-            if self.time_limit is not None and self.seconds[row] < self.time_limit:
+            in_time = self.time_limit is None or self.seconds[row] < self.time_limit
+            if in_time and self.n_active[row] <= MOST_DENSE and self.queries.budget[row] >= self.most_work[row]:
+                further.append((DENSE, cap, np.array([row])))
+            elif in_time and self.time_limit is not None:
                 self.queries.budget[row] *= 2
-                further.append((wide, cap, np.array([row])))
-            elif not wide:  # the wide kernel knows how to find some set at least
+                further.append((kernel, cap, np.array([row])))
+            elif kernel == NARROW:  # the wide kernel knows how to find some set at least
                 self.queries.budget[row] = 0
-                further.append((True, cap, np.array([row])))
+                further.append((WIDE, cap, np.array([row])))
             elif answers.count[row] > 0:
                 self.status[row] = Status.FEASIBLE.code
                 at = answers.first[row]
                 self.sets.append((np.array([row]), answers.masks[at : at + 1], answers.values[at : at + 1]))
         return further
 
-    def _settle_found(self, wide: bool, cap: int, rows: IntArray, answers: Answers) -> list[tuple[bool, int, IntArray]]:
+    def _settle_found(self, kernel: str, cap: int, rows: IntArray, answers: Answers) -> list[tuple[str, int, IntArray]]:
         """Keep the sets that cross, asking the model where rounding cannot tell."""
         count = answers.count[rows]
         listed = np.minimum(count, cap)
@@ -267,7 +284,7 @@ class _Run:
         following = rows[(confirmed == 0) & ~cut & ~failed]
         self.queries.from_size[following] += 1
         self.lower_bound[following] += 1
-        return [(wide, cap, following), (wide, cap * 8, rows[short])]
+        return [(kernel, cap, following), (kernel, cap * 8, rows[short])]
 
     def _ask(self, owner: IntArray, masks: MaskArray, sure: BoolArray) -> BoolArray:
         """Which sets cross, by the model's own word for those that are not sure."""
@@ -316,9 +333,15 @@ class _Run:
         )
 
 
+def most_work(n_active: IntArray) -> IntArray:
+    """Work after which a row that differs in so many features is better ended by a table of all sets, if it can be."""
+    small = np.minimum(n_active, MOST_DENSE)
+    return np.where(n_active <= MOST_DENSE, (small << small) + 1_000_000, _MOST_SIZE)
+
+
 def make_patterns(trees: Trees, column_feature: IntArray, allowed: BoolArray, rules: Rules) -> Patterns:
     """Work out what every tree does for every pattern of its splits."""
-    kernels = load_kernels(_PATTERNS)
+    kernels = load_kernels(_FOLDER + "_patterns")
     splits = np.add.reduceat((trees.nodes >> 32 != 0).astype(np.int64), trees.roots)
     ends = np.cumsum(1 << splits).astype(np.int64)
     first_code, n_patterns = ends - (1 << splits), int(ends[-1])
