@@ -18,6 +18,9 @@ import sev
 from sev.exceptions import InputError, ModelError
 from sev.training._ensembles import ensemble_of
 from sev.training._growing import _Bins
+from sev.training._settings import settings_for
+from sev.training._task import TrainingTask
+from sev.training._trees import _WeightLoss
 
 N_OWN = 20
 
@@ -127,3 +130,17 @@ def test_what_does_not_grow():
     for wrong in (-1, 2.5):
         with pytest.raises(InputError, match="grow"):
             model(wrong).fit(rows, labels)
+
+
+def test_a_grown_ensemble_is_held_to_its_base():
+    rows, labels = numbers()
+    base = GradientBoostingClassifier(n_estimators=N_OWN, random_state=0).fit(rows, labels)
+    ensemble = ensemble_of(base)
+    more = list(GradientBoostingClassifier(n_estimators=3, random_state=1).fit(rows, 1 - labels).estimators_[:, 0])
+    task = TrainingTask(
+        rows, labels.astype(float), np.arange(4), rows[labels == 0].mean(axis=0), np.ones(4, dtype=bool)
+    )
+    settings = settings_for("trees", {"objective": "minus", "schedule": "recipe"}, seed=0)
+    loss = _WeightLoss(ensemble_of(ensemble.with_trees(more)), N_OWN, task, settings)
+    np.testing.assert_allclose(loss._targets.numpy(), base.predict_proba(rows)[:, 1], atol=1e-6)
+    assert loss._rate == base.predict(rows).mean()
