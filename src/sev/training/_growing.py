@@ -14,8 +14,9 @@ from sev.training._settings import Settings
 from sev.training._task import TrainingTask, positive_rate
 from sev.typing import BoolArray, FloatArray, IntArray
 
-#: Share of the rows whose value cannot be told from that of the reference; see ``_Bins``.
-_NEAR_REFERENCE = 0.2
+#: Share of the rows that must lie between the reference and a split; see ``_Bins``.
+_BETWEEN = 0.1
+_N_BINS = 20
 #: What a new tree's output is multiplied by.
 _STEP = 0.1
 _DEPTH = 3
@@ -60,18 +61,15 @@ def grow_trees(ensemble: Ensemble, task: TrainingTask, settings: Settings) -> li
 
 
 class _Bins:
-    """Where a new tree may split: never between the reference and a fifth of the rows around it.
+    """Where a new tree may split: not next to the reference.
 
     The reference is often a mean, a value that no row need have. A tree that is free to split cuts out exactly that
     value, and every decision has one reason while the model is the same on all real rows: a reason that says nothing.
     """
 
     def __init__(self, rows: FloatArray, reference: FloatArray) -> None:
-        single = rows.astype(np.float32)  # as the trees compare
-        levels = np.linspace(0.0, 1.0, round(1.0 / _NEAR_REFERENCE) + 1)
-        self._edges = [
-            _edges(column, value, levels) for column, value in zip(single.T, reference.astype(np.float32), strict=True)
-        ]
+        columns = rows.astype(np.float32).T  # as the trees compare
+        self._edges = [_edges(*pair) for pair in zip(columns, reference.astype(np.float32), strict=True)]
 
     def transform(self, rows: FloatArray) -> Any:
         """The number of the bin of each value, as trees take it."""
@@ -87,19 +85,17 @@ class _Bins:
             inside.threshold[node] = self._edges[inside.feature[node]][int(inside.threshold[node])]
 
 
-def _edges(column: Any, value: Any, levels: FloatArray) -> Any:
-    """Values between quantiles, without those that would leave the reference alone with too few rows."""
-    seen = np.unique(np.quantile(column, levels, method="nearest"))
+def _edges(column: Any, reference: Any) -> Any:
+    """Values between quantiles that have enough rows between themselves and the reference."""
+    seen = np.unique(np.quantile(column, np.linspace(0.0, 1.0, _N_BINS + 1), method="nearest"))
     edges = ((seen[:-1] + seen[1:]) / 2).astype(np.float32)
-    while len(edges):
-        numbers = np.searchsorted(edges, column)
-        place = int(np.searchsorted(edges, value))
-        if (numbers == place).mean() >= _NEAR_REFERENCE:
-            break
-        # widen towards the nearer side
-        sides = [one for one in (place - 1, place) if 0 <= one < len(edges)]
-        edges = np.delete(edges, min(sides, key=lambda one: abs(float(edges[one]) - float(value))))
-    return edges
+    between = [
+        (
+            (column > edge) & (column <= reference) if edge < reference else (column >= reference) & (column <= edge)
+        ).mean()
+        for edge in edges
+    ]
+    return edges[np.array(between, dtype=float) >= _BETWEEN]
 
 
 class _Scored:
