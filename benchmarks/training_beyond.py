@@ -68,7 +68,6 @@ FICO = {
 #: Growing on the other data, with the default weight.
 ELSEWHERE = {("GBDT", "one step"): (0.0, -1.0), ("GBDT", "grown, re-weighted"): (-1.0,)}
 WALK = {"one step": (0.0, 0.1, 0.3, 1.0, 1.5, 2.0, 3.0, 10.0, -1.0), "guard of 10": (1.0, 2.0, 3.0, 10.0)}
-ADULT_WALK = {"guard of 30, margin 0.1": (2.0, 3.0, 5.0)}
 VOLUME_WEIGHTS = (0.0, 0.01, 0.015, 0.02, 0.0225, 0.025, 0.03)
 
 
@@ -86,8 +85,7 @@ def wanted(given: argparse.Namespace) -> Iterator[Run]:
                 for (family, way), weights in ELSEWHERE.items():
                     yield from (Run("elsewhere", data, family, way, weight, seed) for weight in weights)
             if "restricted" in given.parts and data in RESTRICTED:
-                ways = {**WALK, **ADULT_WALK} if data == "Adult" else WALK
-                for way, weights in ways.items():
+                for way, weights in WALK.items():
                     yield from (Run("restricted", data, "LR", way, weight, seed) for weight in weights)
             if "volume" in given.parts:
                 yield from (Run("volume", data, "LR", "volume", weight, seed) for weight in VOLUME_WEIGHTS)
@@ -127,8 +125,6 @@ class Split:
             given["sev_penalty"] = run.weight
         if run.way == "guard of 10":
             given["rate_penalty"] = 10.0
-        if run.way == "guard of 30, margin 0.1":
-            given |= {"rate_penalty": 30.0, "margin": 0.1}
         family: Any = FAMILY[run.family]
         if run.way in ("second step", "sorted steps"):
             return with_more_steps(base, task, family, given, seed, is_sorted=run.way == "sorted steps")
