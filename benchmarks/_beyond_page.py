@@ -54,8 +54,8 @@ anywhere cuts out exactly that value: mean SEV- {sev:.3f} with an AUC that has h
 {real:.2f} once each value of the reference is moved to the nearest that occurs in the training rows. Such reasons say
 nothing. New trees therefore split a column only where a tenth of the rows lie between the split and the reference. The
 columns "nearest" and "median" below show mean SEV- of the same model against the reference moved to values that occur,
-and against the median of the negatives. A looser rule, a fifth of the rows on the reference's side of a split, was given
-up when one of these splits showed it the same way: that one choice was not made on other seeds.
+and against the median of the negatives. A looser rule, a fifth of the rows on the reference's side of a split, was
+given up when it failed "nearest" on one of these seeds: that one choice was not made on other seeds.
 """
 
 ELSEWHERE = """
