@@ -44,6 +44,7 @@ def optimize(
     restricted: Iterable[str] = (),
     groups: Mapping[str, Sequence[Any]] | None = None,
     reference: Any = "mean",
+    grow: int = 0,
     max_rows: int | None = 1000,
     random_state: int = 0,
     verbose: bool = False,
@@ -72,6 +73,8 @@ def optimize(
         Weights of the SEV term to try; None is 0.1, 0.3, 1 and 3, or 0.01, 0.03 and 0.1 for "volume".
     restricted, groups, reference
         As for :class:`sev.Explainer`.
+    grow : int, default=0
+        Trees to add to a ``GradientBoostingClassifier``; see :class:`sev.SEVGradientBoostingClassifier`.
     max_rows : int, default=1000
         Explain at most this many positive predictions of a validation part; None: all.
     random_state : int, default=0
@@ -104,7 +107,7 @@ def optimize(
     tuner = Tuner(reference=reference, groups=groups, restricted=checked_names(restricted))
     limits = _Limits(max_accuracy_loss, max_rate_change)
     weights = _checked_penalties(penalties, objective)
-    settings = [_settings(family, objective, weight, random_state) for weight in weights]
+    settings = [_settings(family, objective, weight, grow, random_state) for weight in weights]
     labels = _labels(model, y, len(X))
     splits, validation = _splits(labels, random_state)
     tuner.check(model, X, labels)
@@ -283,9 +286,10 @@ def _checked_penalties(penalties: Iterable[float] | None, objective: str) -> tup
     return given
 
 
-def _settings(family: Family, objective: str, weight: float, seed: int) -> Settings:
+def _settings(family: Family, objective: str, weight: float, grow: int, seed: int) -> Settings:
     # the guard at full strength, restricted features or not: the share of positives is a limit here
-    return settings_for(family, {"objective": objective, "schedule": "recipe", "sev_penalty": weight}, seed)
+    given = {"objective": objective, "schedule": "recipe", "sev_penalty": weight, "grow": grow}
+    return settings_for(family, given, seed)
 
 
 def _labels(model: Any, y: Any, n_rows: int) -> Any:

@@ -114,6 +114,8 @@ class Settings:
         Distance from the base model at which the weight has come down to ``sev_penalty``.
     margin, reference_margin : float
         How far past the threshold the best neighbour, and below it the reference, should be.
+    grow : int
+        Trees to add before re-weighting.
     early_stopping : bool
         Stop when the loss no longer falls.
     n_iter_no_change : int
@@ -135,6 +137,7 @@ class Settings:
     rate_penalty: float = 10.0
     margin: float = 0.05
     reference_margin: float = 0.05
+    grow: int = 0
     early_stopping: bool = False
     n_iter_no_change: int = 10
     tol: float = 1e-4
@@ -148,6 +151,7 @@ _NUMBERS: dict[str, tuple[float, bool, type]] = {
     "reference_penalty": (0.0, True, Real),
     "rate_penalty": (0.0, True, Real),
     "margin": (0.0, True, Real),
+    "grow": (0, True, Integral),
     "max_iter": (1, True, Integral),
     "learning_rate": (0.0, False, Real),
     "batch_size": (1, True, Integral),
@@ -165,6 +169,8 @@ def check_parameters(family: Family, given: dict[str, Any]) -> None:
         raise InputError('objective="volume" is for linear models only: use "plus" for short SEV+.')
     if schedule not in SCHEDULES:
         raise InputError(f"schedule={schedule!r} is not known: use one of {list(SCHEDULES)}.")
+    if given.get("grow") and (family != "trees" or schedule == "paper"):
+        raise InputError(f'grow={given["grow"]!r} is for boosted trees and schedule="recipe" only: leave it out.')
     for name, (least, inclusive, kind) in _NUMBERS.items():
         value = given.get(name)
         if value is None:
@@ -203,6 +209,7 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
         rate_penalty=_or(given.get("rate_penalty"), _rate_penalty(schedule, given)),
         margin=_or(given.get("margin"), schedule.margin),
         reference_margin=VOLUME_REFERENCE_MARGIN if given["objective"] == "volume" else 0.05,
+        grow=int(given.get("grow") or 0),
         early_stopping=bool(given.get("early_stopping", False)),
         n_iter_no_change=int(given.get("n_iter_no_change", 10)),
         tol=float(given.get("tol", 1e-4)),

@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from sev.exceptions import ModelError
 from sev.training import losses
-from sev.training._ensembles import Ensemble, ensemble_of
+from sev.training._ensembles import Ensemble, Growable, ensemble_of
+from sev.training._growing import candidates, grow_trees
 from sev.training._loop import minimise
 from sev.training._penalty import SEVPenalty
 from sev.training._settings import Settings
@@ -19,28 +21,34 @@ from sev.typing import FloatArray, IntArray
 
 #: Tree outputs kept for neighbours, about 240 MB; more rows than fit are sampled.
 _MAX_OUTPUTS = 60_000_000
-#: Rows that the base model gives less than this are taken never to become positive.
-_MAY_BE_POSITIVE = -0.5
 _ROWS_AT_ONCE = 50_000
 
 
 def train_trees(base: Any, task: TrainingTask, settings: Settings) -> Trained:
-    """Tune the weights of a fitted ensemble's trees."""
+    """Tune the weights of a fitted ensemble's trees, after growing more if the settings say so."""
     ensemble = ensemble_of(base)
     if ensemble.n_trees == 0:
         raise ValueError("The ensemble has no trees.")
-    model = _WeightLoss(ensemble, task, settings)
+    n_own = ensemble.n_trees
+    if settings.grow:
+        if not isinstance(ensemble, Growable):
+            raise ModelError(
+                f"grow={settings.grow} adds trees to scikit-learn's GradientBoostingClassifier, not to "
+                f"{type(base).__name__}: leave grow out, or take that class as the base model."
+            )
+        ensemble = ensemble_of(ensemble.with_trees(grow_trees(ensemble, task, settings)))
+    model = _WeightLoss(ensemble, n_own, task, settings)
     history = minimise([model.weights, model.bias], model.step, len(task.rows), settings)
     weights = model.weights.detach().numpy().astype(np.float64)
     return Trained(ensemble.reweighted(weights, float(model.bias.detach())), history)
 
 
 class _WeightLoss:
-    """The loss of a re-weighted ensemble."""
+    """The loss of a re-weighted ensemble, which is held to its first ``n_own`` trees: they are the base model."""
 
-    def __init__(self, ensemble: Ensemble, task: TrainingTask, settings: Settings) -> None:
+    def __init__(self, ensemble: Ensemble, n_own: int, task: TrainingTask, settings: Settings) -> None:
         outputs = _outputs(ensemble, task.rows)
-        logits = outputs.sum(axis=1, dtype=np.float64) + ensemble.offset
+        logits = outputs[:, :n_own].sum(axis=1, dtype=np.float64) + ensemble.offset
         self._rate = positive_rate(logits)
         self._outputs = torch.from_numpy(outputs)
         self._reference = torch.from_numpy(_outputs(ensemble, task.reference[None])[0])
@@ -53,7 +61,7 @@ class _WeightLoss:
         self.bias = torch.zeros((), requires_grad=True)
         kinds = {"plus": [True], "minus": [False], "both": [True, False]}[settings.objective]
         room = _MAX_OUTPUTS // (len(task.present) * ensemble.n_trees * len(kinds))
-        self._candidates = torch.from_numpy(_candidates(logits, max(1, room), settings.seed))
+        self._candidates = torch.from_numpy(candidates(logits, max(1, room), settings.seed))
         self._place = torch.full((len(logits),), -1)
         self._place[self._candidates] = torch.arange(len(self._candidates))
         chosen = task.rows[self._candidates.numpy()]
@@ -121,11 +129,3 @@ class _Neighbours:
 def _outputs(ensemble: Ensemble, rows: FloatArray) -> Any:
     parts = [ensemble.outputs(rows[k : k + _ROWS_AT_ONCE]) for k in range(0, len(rows), _ROWS_AT_ONCE)]
     return np.concatenate([part.astype(np.float32) for part in parts])
-
-
-def _candidates(logits: FloatArray, room: int, seed: int) -> IntArray:
-    """Rows that are or may become positive, a sample of them if there are too many."""
-    rows: IntArray = np.flatnonzero(logits >= _MAY_BE_POSITIVE)
-    if len(rows) > room:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, room, replace=False))
-    return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from sev.typing import FloatArray
 
@@ -26,4 +26,13 @@ class Ensemble(Protocol):
 
     def reweighted(self, weights: FloatArray, bias: float) -> Any:
         """A model of the same library whose margin is offset + bias + outputs @ weights."""
+        ...
+
+
+@runtime_checkable
+class Growable(Ensemble, Protocol):
+    """An ensemble that takes more trees."""
+
+    def with_trees(self, trees: list[Any]) -> Any:
+        """A model of the same library with regression trees of scikit-learn after its own."""
         ...

@@ -62,6 +62,17 @@ class SklearnBoosting:
         copy.estimators_[0, 0].tree_.value[...] += bias / float(self._model.learning_rate)
         return copy
 
+    def with_trees(self, trees: list[Any]) -> Any:
+        """A copy with more trees, whose outputs count as they are."""
+        copy = deepcopy(self._model)
+        more = np.empty((len(trees), 1), dtype=object)
+        for number, tree in enumerate(trees):
+            more[number, 0] = deepcopy(tree)
+            more[number, 0].tree_.value[...] /= float(self._model.learning_rate)
+        copy.estimators_ = np.concatenate([copy.estimators_, more])
+        copy.n_estimators_ = copy.n_estimators = len(copy.estimators_)
+        return copy
+
 
 class HistBoosting:
     """A fitted ``HistGradientBoostingClassifier``."""
