@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
+from numba.core import typed_passes as typed
 from numba.core import types
+from numba.core import untyped_passes as untyped
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import PassManager
 from numba.core.cpu import _dynfunc  # type: ignore[attr-defined]
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
@@ -55,10 +58,24 @@ def _no_executable(library: Any, description: Any, environment: Any) -> Any:
 
 
 class _PartCompiler(Compiler):
+    """Only the passes that loops over arrays need; each pass over a function costs as if it had something to do."""
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.state.library = _PartLibrary(self.state.targetctx.codegen(), "part of kernels")
         self.state.targetctx.get_executable = _no_executable
+
+    def define_pipelines(self) -> list[PassManager]:
+        """The passes, as numba asks for them."""
+        passes = PassManager("part of kernels")
+        for each in (
+            untyped.TranslateByteCode, untyped.FixupArgs, untyped.IRProcessing, untyped.GenericRewrites,
+            untyped.ReconstructSSA, typed.NopythonTypeInference, typed.PreLowerStripPhis, typed.IRLegalization,
+            typed.AnnotateTypes, typed.NativeLowering, typed.NoPythonBackend,
+        ):  # fmt: skip
+            passes.add_pass(each, each.__name__)
+        passes.finalize()
+        return [passes]
 
 
 def entry(function: Callable[..., Any], signatures: tuple[Any, ...], settings: dict[str, Any]) -> Any:
