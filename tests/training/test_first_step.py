@@ -163,6 +163,14 @@ def test_vol_opt_begins_with_the_reference_near_the_threshold():
     assert trained.history[0]["reference"] == pytest.approx(0.43)
 
 
+def test_vol_opt_counts_the_sides_of_columns_that_vary():
+    base, task = problem("linear")
+    task.rows[:, 1] = task.reference[1] = 2.0
+    trained = train(base, task, settings_for("linear", {**OPTIONS, "objective": "volume"}, 0))
+    sides = abs(logit(0.43)) / np.abs(base.coef_[0] * [*task.rows[:, :4].std(axis=0), 1.0])[[0, 2, 3, 4]]
+    assert trained.history[0]["sev"] == pytest.approx(np.log(sides).mean())
+
+
 def test_too_many_rows_for_the_trees_are_sampled(monkeypatch):
     base, task = problem("trees")
     monkeypatch.setattr(_trees, "_MAX_OUTPUTS", 40 * 4 * 8 + 1)  # 40 rows, 4 features, 8 trees
