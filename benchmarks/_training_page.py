@@ -326,7 +326,7 @@ are 80/20 and stratified; figures are means over seeds, on the test part, agains
 same split. Explanations are exact. The reference is the mean or mode of the negatives of the training part. On
 Diabetes, 2,000 of the rows that are predicted positive are explained, on the other data all."""
 
-_TRIED = "What was tried for rows like these is in [training.md](training.md)."
+_TRIED = "Variations of the recipe that were tried are in [training.md](training.md)."
 
 _PUBLISHED = """## The paper's own schedule
 
