@@ -132,7 +132,7 @@ def _main_line(part: pd.DataFrame) -> tuple[str, str, str]:
     cells = [
         name,
         _slashed(paper, 2) if paper else "",
-        *(_slashed(numbers[who]) for who in numbers),
+        *(_slashed(numbers[who]) + _without(part, who, kind) for who in numbers),
         f"{100 * _mean(part, 'ours', f'share_of_one_{kind}'):.1f} %",
         f"{rate[0]:.3f} -> {rate[1]:.3f}",
         str(len(part)),
@@ -158,6 +158,12 @@ def _verdict(key: Any, part: pd.DataFrame, numbers: dict[str, list[float]], rate
     if (part["ours.reference_score"] >= 0.5).any():
         short.append("reference positive")
     return "; ".join(short) if short else "met"
+
+
+def _without(part: pd.DataFrame, who: str, kind: str) -> str:
+    """How many seeds the mean SEV+ leaves out because the reference is positive, where it is not all of them."""
+    gone = int(part[f"{who}.sev_{kind}"].isna().sum())
+    return f" (reference positive in {gone} of {len(part)} seeds)" if 0 < gone < len(part) else ""
 
 
 def _beside_paper(paper: tuple[float, ...], ours: list[float]) -> str:
