@@ -3,10 +3,12 @@
     SEV_DATA_HOME=folder python benchmarks/training.py            # three seeds, ten for German Credit; hours
     SEV_DATA_HOME=folder python benchmarks/training.py --quick    # one seed, linear models, the small data sets
     SEV_DATA_HOME=folder python benchmarks/training.py --minutes 5    # as much as can be started in that time
+    SEV_DATA_HOME=folder python benchmarks/training.py --schedule paper --families LR    # the published schedule
+    SEV_DATA_HOME=folder python benchmarks/training.py --minutes 0    # the page alone
 
 Seeds count from 100: the settings were chosen on others. Every finished run is a line in
-``benchmarks/results/training.jsonl``; a second call goes on where the first was stopped. The page is written from
-whatever lines there are.
+``benchmarks/results/training.jsonl`` (``training_paper.jsonl`` for the published schedule); a second call goes on where
+the first was stopped. The page is written from whatever lines there are.
 """
 
 from __future__ import annotations
@@ -34,6 +36,10 @@ from sev.exceptions import TrainingWarning  # noqa: E402
 from sev.training._quality import Measure  # noqa: E402
 
 HERE = Path(__file__).parent
+RESULTS = {
+    "recipe": HERE / "results" / "training.jsonl",
+    "paper": HERE / "results" / "training_paper.jsonl",
+}
 
 LOADERS = {
     "Adult": datasets.fetch_adult,
@@ -79,7 +85,7 @@ def wanted(given: argparse.Namespace) -> list[Run]:
     return runs
 
 
-def measure(run: Run) -> dict[str, Any]:
+def measure(run: Run, *, busy: bool) -> dict[str, Any]:
     data = LOADERS[run.data]()
     X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=run.seed)
     restricted = RESTRICTED[run.data] if run.objective == "restricted" else []
@@ -100,6 +106,7 @@ def measure(run: Run) -> dict[str, Any]:
         "ours": quality.of(model, X_test, y_test),
         "seconds": total,
         "base_seconds": plain_seconds(model, X, y) if run.family == "MLP" and run.schedule == "recipe" else None,
+        "busy": busy,
     }
 
 
@@ -128,6 +135,10 @@ def warm_up() -> None:
         sev.Explainer(model, data.X, data.y).explain(data.X.iloc[:20])
 
 
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="*", default=list(LOADERS), choices=list(LOADERS))
@@ -139,15 +150,17 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no further run after this time")
     parser.add_argument("--quick", action="store_true", help="one seed of linear models on COMPAS, FICO and German")
-    parser.add_argument("--results", type=Path, default=HERE / "results" / "training.jsonl")
+    parser.add_argument("--busy", action="store_true", help="other work runs on this core: mark the times")
+    parser.add_argument("--results", type=Path, default=None, help="where to keep the lines; by default by schedule")
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "training_results.md")
     given = parser.parse_args()
+    given.results = given.results or RESULTS[given.schedule]
     if given.quick:
         given.data, given.families, given.seeds = ["COMPAS", "FICO", "German"], ["LR"], 1
         given.results = given.results.with_stem("training-quick")
         given.page = given.results.with_suffix(".md")
     given.results.parent.mkdir(parents=True, exist_ok=True)
-    lines = [json.loads(line) for line in given.results.read_text().splitlines()] if given.results.exists() else []
+    lines = lines_of(given.results)
     done = {Run(*(line[field] for field in Run._fields)) for line in lines}
     todo = [run for run in wanted(given) if run not in done]
     started = time.monotonic()
@@ -156,11 +169,14 @@ def main() -> None:
     for run in todo:
         if time.monotonic() - started > 60 * given.minutes:
             break
-        line = measure(run)
+        line = measure(run, busy=given.busy)
         lines.append(line)
         with given.results.open("a") as file:
             file.write(json.dumps(line) + "\n")
         print(*run, {key: round(value, 4) for key, value in line["ours"].items()}, flush=True)
+    # the tracked page is about both schedules
+    others = [file for file in RESULTS.values() if file != given.results] if given.results in RESULTS.values() else []
+    lines += [line for file in others for line in lines_of(file)]
     if lines:
         given.page.write_text(page(lines), encoding="utf-8")
         print(f"written: {given.page}")

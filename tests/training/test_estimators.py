@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
@@ -16,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from training.tables import numbers, raw
 
 pytest.importorskip("torch", reason="training needs torch")
@@ -62,6 +63,17 @@ def family(request):
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.skipif(not os.environ.get("SEV_FULL_CHECKS"), reason="80 seconds: runs where SEV_FULL_CHECKS is set")
+@pytest.mark.filterwarnings("ignore::sev.exceptions.TrainingWarning")
+# scikit-learn's own perceptron, the base, does not converge on all rows of the checks
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "estimator", [sev.SEVLogisticRegression(), sev.SEVMLPClassifier(), sev.SEVGradientBoostingClassifier()], ids=repr
+)
+def test_scikit_learn_checks_with_every_default(estimator):
+    check_estimator(estimator, on_skip=None)
 
 
 def test_raw_tables_are_explained_exactly(family):
@@ -285,7 +297,7 @@ def test_a_base_of_another_family_is_refused():
 
 def test_one_class_only():
     rows, labels = numbers()
-    with pytest.raises(InputError, match="Only one class"):
+    with pytest.raises(InputError, match="Only one class in y, 0:"):
         sev.SEVLogisticRegression().fit(rows, np.zeros_like(labels))
 
 

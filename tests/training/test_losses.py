@@ -165,7 +165,40 @@ def test_without_a_sweep_the_loss_is_bounded_from_above():
     weights = torch.ones(4, dtype=torch.float64)
     term = losses.AllOptMinus(torch.zeros(4, dtype=torch.float64))
     stale = torch.zeros(100, dtype=torch.int64)
-    assert term(linear_of(weights), rows, hint=stale, sweep=False) >= term(linear_of(weights), rows)
+    bound = term(linear_of(weights), rows, hint=stale, sweep=False)
+    assert bound > term(linear_of(weights), rows)
+    # feature 0 is kept to, whatever the others would do
+    positive = rows[linear_of(weights)(rows) >= 0.0]
+    kept = linear_of(weights)(positive) - positive[:, 0]
+    assert bound.item() == pytest.approx(torch.sigmoid(kept).clamp(min=0.45).mean().item())
+
+
+@pytest.mark.parametrize("kind", [losses.AllOptPlus, losses.AllOptMinus])
+def test_rows_are_scored_in_parts_when_they_are_many(kind, monkeypatch):
+    rows = torch.randn(60, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    weights = torch.tensor([1.0, -0.5, 0.3, 0.8], dtype=torch.float64)
+    term = kind(torch.zeros(4, dtype=torch.float64))
+    at_once = term(linear_of(weights), rows)
+    monkeypatch.setattr("sev.training.losses._one_step._ELEMENTS_AT_ONCE", 50)  # three rows
+    assert term(linear_of(weights), rows).item() == at_once.item()
+
+
+def test_both_is_the_sum_of_the_two():
+    rows = torch.randn(40, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    targets = torch.full((40,), 0.5, dtype=torch.float64)
+    scores = linear([1.0, 0.7, 0.4], -0.3)
+    options = {"column_feature": [0, 1, 1], "threshold": 0.4, "margin": 0.2, "rate": 0.3}
+    plus, minus, both = (
+        losses.SEVLoss(torch.zeros(3, dtype=torch.float64), objective=name, **options)(scores, rows, targets)
+        for name in ("plus", "minus", "both")
+    )
+    assert both.sev.item() == pytest.approx(plus.sev.item() + minus.sev.item())
+    assert plus.sev.item() < 0.0 < minus.sev.item()
+    # every term knows the threshold
+    alone = losses.AllOptMinus(torch.zeros(3, dtype=torch.float64), [0, 1, 1], threshold=0.4, margin=0.2)
+    assert minus.sev.item() == pytest.approx(alone(scores, rows).item())
+    assert minus.rate.item() == pytest.approx(losses.rate_guard(scores(rows), 0.3, threshold=0.4).item())
+    assert minus.reference.item() == pytest.approx(1.0 / (1.0 + math.exp(0.3)))
 
 
 def test_the_sum_is_the_weighted_sum_of_its_parts():

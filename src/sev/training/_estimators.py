@@ -152,9 +152,10 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _refuse_degenerate(self, task: TrainingTask) -> None:
         score = float(self.final_estimator_.predict_proba(task.reference[None])[0, 1])
+        positive = _plain(self.classes_[1])
         if score >= 0.5:
             warnings.warn(
-                f"After training the reference itself is still predicted {self.classes_[1]!r} (its score is "
+                f"After training the reference itself is still predicted {positive!r} (its score is "
                 f"{score:.3f}): SEV+ is zero, SEV- may not exist, and sev.Explainer will refuse it. Raise "
                 "reference_penalty or max_iter, or lower sev_penalty.",
                 TrainingWarning,
@@ -162,7 +163,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             )
         if not (self.final_estimator_.predict_proba(task.rows)[:, 1] >= 0.5).any():
             raise TrainingError(
-                f"After training no row of the training data is predicted {self.classes_[1]!r}: raise rate_penalty, or "
+                f"After training no row of the training data is predicted {positive!r}: raise rate_penalty, or "
                 "lower sev_penalty."
             )
 
@@ -177,7 +178,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if len(self.classes_) > 2:
             raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
         if len(self.classes_) < 2:
-            raise InputError(f"Only one class in y, {self.classes_[0]!r}: two classes are needed.")
+            raise InputError(f"Only one class in y, {_plain(self.classes_[0])!r}: two classes are needed.")
         if len(numbers) != n_rows:
             raise InputError(f"X has {n_rows} rows and y has {len(numbers)}: they must be as many.")
         return numbers.astype(np.int64)

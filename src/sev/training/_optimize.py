@@ -296,11 +296,12 @@ def _labels(model: Any, y: Any, n_rows: int) -> Any:
     labels = np.asarray(y)
     if labels.ndim != 1 or len(labels) != n_rows:
         raise InputError(f"y has shape {labels.shape}, X has {n_rows} rows: one label a row is needed.")
-    strange = sorted(set(pd.unique(labels)) - set(np.asarray(model.classes_).tolist()), key=str)
+    given, known = pd.unique(labels).tolist(), np.asarray(model.classes_).tolist()
+    strange = sorted(set(given) - set(known), key=str)
     if strange:
-        raise InputError(f"y holds {strange[:5]}, which are no classes of the model: {list(model.classes_)}.")
-    if len(pd.unique(labels)) < 2:
-        raise InputError(f"Only one class in y, {labels[0]!r}: two classes are needed.")
+        raise InputError(f"y holds {strange[:5]}, which are no classes of the model: {known}.")
+    if len(given) < 2:
+        raise InputError(f"Only one class in y, {given[0]!r}: two classes are needed.")
     return labels
 
 
