@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from sev.experiments import causes
+from sev.experiments import causes, overview
 from sev.experiments._compare import beside, differs, verdict
 from sev.experiments._measure import KeptSizes
 from sev.experiments._page import as_html, as_markdown
@@ -43,6 +43,17 @@ def test_a_positive_reference_is_said_not_counted():
     assert (line["ours"], line["splits"], line["within"]) == ("reference positive", 0, "")
 
 
+def test_a_mean_of_some_splits_says_so():
+    done = [
+        Done(Task("models", "fico", n, "gbdt"), {"sev_plus": v, "reference_negative": v is not None}, 1.0)
+        for n, v in enumerate((1.2, None, None))
+    ]
+    line = beside(Results(done), "fico", "gbdt", "sev_plus", [1.0, 0.0])
+    assert (line["ours"], line["splits"]) == ("1.200 (reference positive in 2 others)", 1)
+    (said,) = (text for text in overview.section(Results(done), printed_figures()).sentences if "SEV+ of" in text)
+    assert "SEV+ of FICO GBDT is of 1 of 3 splits" in said
+
+
 def test_pages_show_names_as_they_are():
     section = Section("<script>alert(1)</script>", ["a & b"], [Table("t", pd.DataFrame({"a|b": ["<b>", 1.5, None]}))])
     html = as_html(["intro"], [section], {})
@@ -66,6 +77,8 @@ def test_misprinted_tables_are_not_among_the_papers_figures():
 
 def test_a_condition_without_a_figure_explains_nothing():
     missing = {
+        "train_accuracy": 0.75,
+        "train_auc": 0.9,
         "test_accuracy": 0.73,
         "test_auc": 0.77,
         "sev_plus": None,
@@ -81,3 +94,4 @@ def test_a_condition_without_a_figure_explains_nothing():
     found = {one["figure"]: one["met under"] for one in causes.differences(Results(done), printed_figures())}
     assert found["SEV+"] == found["SEV-"] == causes.NOT_MET
     assert found["accuracy"] == "C = 1 (0.73)"
+    assert (found["train accuracy"], found["train AUC"]) == ("C = 1 (0.75)", causes.NOT_MET)

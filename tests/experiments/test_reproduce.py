@@ -66,7 +66,7 @@ def test_every_section_shows_an_empty_folder(tmp_path):
 def test_restriction(tmp_path):
     pytest.importorskip("torch")
     found = reproduce(tmp_path, SMALL, only=["restricted"])
-    assert (found.done, found.failed, found.left) == (2, 0, 0)
+    assert (found.done, found.failed, found.left) == (3, 0, 0)
     after = json.loads((tmp_path / "restricted" / "german-after-0.json").read_text())["result"]
     assert not set(after["restricted_features"]) & {"age", "job", "personal_status_sex"}
     assert "| German Credit | after | accuracy | 0.76 |" in found.markdown.read_text()

@@ -29,8 +29,10 @@ NOT_MET = "none of the conditions"
 _SHOWN = ("train_accuracy", "train_auc", "test_accuracy", "test_auc", "sev_plus", "sev_minus")
 
 
-#: Tasks of a baseline beside that of its conditions: by the authors' code, and boosted trees from random weights.
+#: Tasks of a baseline beside that of its conditions: by the authors' code, and boosted trees from random weights. They
+#: are for mixed data, where most figures are off; on numbers alone that code places the reference as it should.
 _CODE, _RANDOM = "_code", "_random"
+_MIXED = ("adult", "german")
 #: A task of many splits, for the one AUC that no condition meets.
 _MANY = Task(NAME, "german", 0, "l2_splits")
 
@@ -42,11 +44,17 @@ def tasks(plan: Plan) -> list[Task]:
         for data in _DATA
         if data in plan.runnable
         for variant in BASELINES
-        for kind in ("", _CODE, *([_RANDOM] if variant.name == "gbdt" else []))
+        for kind in _kinds(data, variant.name)
         for number in plan.splits_of(data)
         if number < _SPLITS.get(data, _FEW)
     ]
     return [*found, _MANY] if "german" in plan.runnable and 0 in plan.splits else found
+
+
+def _kinds(data: str, model: str) -> list[str]:
+    if data not in _MIXED:
+        return [""]
+    return ["", _CODE, _RANDOM] if model == "gbdt" else ["", _CODE]
 
 
 def run(task: Task, plan: Plan) -> dict[str, Any]:
@@ -100,11 +108,11 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
             "in place of the mean, an encoder fitted on test rows too, and a reference whose values are in the order "
             "of the raw columns while the encoded columns have numbers first (possible only on mixed data: Adult and "
             "German Credit).",
-            "“The authors' code” does all that differs between the published code and the paper's text at once: splits "
-            "that are not stratified; an encoder fitted on the negatives of all rows; columns of two values as 0 and "
-            "1, with the more common one in the reference; values of the reference in the order of the raw columns; "
-            "C = 1 on German Credit; one hidden layer. Its reference is the median in one of its files and the "
-            "mean in another.",
+            "“The authors' code” (on mixed data) does all at once that differs between the published code and the "
+            "paper's text: splits that are not stratified; an encoder fitted on the negatives of all rows; columns of "
+            "two values as 0 and 1, with the more common one in the reference; values of the reference in the order of "
+            "the raw columns; C = 1 on German Credit; one hidden layer. Its reference is the median in one of its "
+            "files and the mean in another.",
             "“Random tree weights”: the weights of the boosted trees start from random numbers and are learnt in 70 "
             "epochs of log loss, as where the authors' code tunes trees, because a misspelt name leaves the boosted "
             "weights unused. Their baselines are not tuned, so this should not change the rows of GBDT: it is "
@@ -175,7 +183,7 @@ def _differences(
     printed = paper["performance"][data][model.family][model.paper]
     of_model = frame[(frame["data"] == data) & (frame["variant"] == variant)]
     lines = []
-    for figure in ("test_accuracy", "test_auc", "sev_plus", "sev_minus"):
+    for figure in _SHOWN:
         ours = results.mean("models", data, variant, figure)
         theirs = float(printed[figure][0])
         if np.isfinite(ours) and not differs(figure, ours, theirs):
