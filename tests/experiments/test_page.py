@@ -95,3 +95,36 @@ def test_a_condition_without_a_figure_explains_nothing():
     assert found["SEV+"] == found["SEV-"] == causes.NOT_MET
     assert found["accuracy"] == "C = 1 (0.73)"
     assert (found["train accuracy"], found["train AUC"]) == ("C = 1 (0.75)", causes.NOT_MET)
+
+
+def test_a_condition_of_another_training_accuracy_explains_no_sev():
+    def condition(accuracy):
+        return {
+            "train_accuracy": accuracy,
+            "train_auc": 0.99,
+            "test_accuracy": 0.74,
+            "test_auc": 0.78,
+            "sev_plus": 1.1,
+            "sev_plus_from_one": 1.1,
+            "sev_minus": 1.5,
+            "sev_minus_to_depth": 1.5,
+            "reference_score": 0.4,
+        }
+
+    ours = {"reference_negative": True, "sev_plus": 2.2, "sev_minus": 1.1}
+    for accuracy, explained in ((0.95, "random tree weights (1.10)"), (1.0, causes.NOT_MET)):
+        done = [
+            Done(
+                Task("causes", "german", 0, "gbdt_random"),
+                {"conditions": {"random tree weights": condition(accuracy)}},
+                1,
+            ),
+            Done(Task("models", "german", 0, "gbdt"), ours, 1),
+        ]
+        found = {one["figure"]: one["met under"] for one in causes.differences(Results(done), printed_figures())}
+        assert found["SEV+"] == explained
+        tables = {table.caption: table.frame for table in causes.section(Results(done), printed_figures()).tables}
+        (together,) = (frame for caption, frame in tables.items() if caption.startswith("The condition"))
+        assert len(together) == (explained != causes.NOT_MET)
+        if len(together):
+            assert together[["nearest condition", "both within"]].values.tolist() == [["random tree weights", "yes"]]
