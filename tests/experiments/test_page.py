@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from sev.experiments import causes, overview
+from sev.experiments import causes, overview, restricted
 from sev.experiments._compare import beside, differs, verdict
 from sev.experiments._measure import KeptSizes
 from sev.experiments._page import as_html, as_markdown
@@ -128,3 +128,15 @@ def test_a_condition_of_another_training_accuracy_explains_no_sev():
         assert len(together) == (explained != causes.NOT_MET)
         if len(together):
             assert together[["nearest condition", "both within"]].values.tolist() == [["random tree weights", "yes"]]
+
+
+@pytest.mark.parametrize(("median", "said"), [(2.5, "not explained"), (3.1, "the median explains it")])
+def test_a_difference_before_restricted_training_is_said(median, said):
+    done = [
+        Done(
+            Task("restricted", "compas", 0, name), {"sev_restricted_all_features": value, "reference_negative": True}, 1
+        )
+        for name, value in (("before", 3.57), ("median", median))
+    ]
+    sentences = restricted.section(Results(done), printed_figures()).sentences
+    assert f"COMPAS before training has SEV(R) 3.57 (paper 3.20), with the median {median:.2f}: {said}." in sentences

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sev import plots
 from sev.experiments import _measure, _models
-from sev.experiments._compare import verdict
+from sev.experiments._compare import differs, verdict
 from sev.experiments._data import FIRST_SEED, NEEDS_COPY, TITLES, sampled_rows, split
 from sev.experiments._paper import printed_figures
 from sev.experiments._plan import Plan
@@ -82,12 +82,28 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
             "code has both, and the median is tried for the differences before training.",
         ],
     )
+    made.sentences += _differences(results, paper)
     made.tables.append(Table("Restricted explanations", pd.DataFrame(restricted_lines(results, paper))))
     made.tables.append(Table("More about the same models", pd.DataFrame(_more(results))))
     for data in _DATA:
         if results.of(NAME, data, "after"):
             made.pictures.append(_picture(results, data))
     return made
+
+
+def _differences(results: Results, paper: Mapping[str, Any]) -> list[str]:
+    """Where SEV(R) before training is not the paper's, and whether the median explains it."""
+    sentences = []
+    for data in _DATA:
+        theirs = float(paper["restricted_lr"][data]["before"]["sev_restricted"])
+        mean, median = (results.mean(NAME, data, one, "sev_restricted_all_features") for one in ("before", "median"))
+        if np.isfinite(mean) and differs("sev_restricted", mean, theirs):
+            text = f"{TITLES[data]} before training has SEV(R) {mean:.2f} (paper {theirs:.2f})"
+            if np.isfinite(median):
+                met = not differs("sev_restricted", median, theirs)
+                text += f", with the median {median:.2f}: " + ("the median explains it" if met else "not explained")
+            sentences.append(f"{text}.")
+    return sentences
 
 
 def restricted_lines(results: Results, paper: Mapping[str, Any]) -> list[dict[str, Any]]:
