@@ -140,3 +140,11 @@ def test_a_difference_before_restricted_training_is_said(median, said):
     ]
     sentences = restricted.section(Results(done), printed_figures()).sentences
     assert f"COMPAS before training has SEV(R) 3.57 (paper 3.20), with the median {median:.2f}: {said}." in sentences
+
+
+def test_restricted_means_count_what_has_no_set_as_all_features():
+    result = {"sev_restricted_all_features": 3.0, "sev_restricted": 1.2, "restricted_unexplainable": 0.344}
+    done = [Done(Task("restricted", "compas", 0, "before"), result, 1)]
+    lines = restricted.restricted_lines(Results(done), printed_figures())
+    found = {line["figure"]: (line["paper"], line["ours"]) for line in lines if line["splits"]}
+    assert found == {"SEV(R)": ("3.20", "3.000"), "unexplainable, %": ("34.40", "34.40")}
