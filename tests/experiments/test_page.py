@@ -148,3 +148,19 @@ def test_restricted_means_count_what_has_no_set_as_all_features():
     lines = restricted.restricted_lines(Results(done), printed_figures())
     found = {line["figure"]: (line["paper"], line["ours"]) for line in lines if line["splits"]}
     assert found == {"SEV(R)": ("3.20", "3.000"), "unexplainable, %": ("34.40", "34.40")}
+
+
+def test_what_the_authors_code_meets_is_counted():
+    def found(plus, minus):
+        return {"sev_plus_from_one": plus, "sev_minus_to_depth": minus, "reference_score": 0.4}
+
+    code = {"the authors' code, mean": found(1.1, None), "the authors' code, median": found(1.0, 1.7)}
+    done = [
+        Done(Task("causes", "german", 0, "l2"), {"conditions": {"as described": found(4.2, 1.0)}}, 1),
+        Done(Task("causes", "german", 0, "l2_code"), {"conditions": code}, 1),
+    ]
+    (said,) = causes.by_the_code(Results(done), printed_figures())
+    assert said.startswith("Of 2 means of SEV on the mixed data")
+    assert "0 are within 0.3" in said
+    assert "1 by the authors' code with the mean and 2 by it with the median" in said
+    assert causes.by_the_code(Results([]), printed_figures()) == []

@@ -51,6 +51,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         if names[0] == "SEV+":
             text += _of_few_splits(results)
         made.sentences.append(text)
+    made.sentences += causes.by_the_code(results, paper)
     made.sentences.append(_judged("Optimised models", appendix_c1.optimised_lines(results, paper)))
     made.sentences.append(_judged("Restricted models", restricted.restricted_lines(results, paper)))
     return made
