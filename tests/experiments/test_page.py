@@ -164,3 +164,21 @@ def test_what_the_authors_code_meets_is_counted():
     assert "0 are within 0.3" in said
     assert "1 by the authors' code with the mean and 2 by it with the median" in said
     assert causes.by_the_code(Results([]), printed_figures()) == []
+
+
+def test_what_does_not_reach_the_paper_is_named_with_both_figures():
+    good = {"test_accuracy": 0.76, "test_auc": 0.80, "reference_negative": True}
+    done = [
+        Done(Task("models", "german", 0, "lr_plus"), good | {"sev_plus": 1.02}, 1),
+        Done(Task("models", "german", 0, "lr_minus"), good | {"sev_minus": 1.01}, 1),
+        Done(Task("models", "german", 0, "l2"), good | {"sev_plus": 4.2, "sev_minus": 1.7}, 1),
+    ]
+    section = overview.section(Results(done), printed_figures())
+    assert any(text.startswith("Optimised models: 1 of 2 are at least as good") for text in section.sentences)
+    baselines, missed = (table.frame for table in section.tables)
+    assert missed.to_numpy().tolist() == [["German Credit", "All-Opt+ LR", "SEV+ 1.020 above 1.00"]]
+    assert baselines.to_numpy().tolist() == [
+        ["German Credit", "L2 LR", "accuracy", "0.73", "0.760", "no"],
+        ["German Credit", "L2 LR", "AUC", "0.76", "0.800", "no"],
+        ["German Credit", "L2 LR", "SEV+", "1.00", "4.200", "no"],
+    ]

@@ -112,11 +112,15 @@ def restricted_lines(results: Results, paper: Mapping[str, Any]) -> list[dict[st
 
 
 def _lines(results: Results, data: str, printed: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Four figures before, four after; the verdict stands at the last."""
+    """Four figures before, two of them with the median, four after; the verdict stands at the last."""
     lines = []
     for variant, title in _VARIANTS.items():
+        if variant == "median" and not results.of(NAME, data, variant):
+            continue
         theirs, ours = {}, {}
         for figure, name in _FIGURES.items():
+            if variant == "median" and figure.startswith("test_"):  # the same model
+                continue
             percent = figure == "restricted_unexplainable"
             theirs[figure] = float(printed["before" if variant == "median" else variant][_PRINTED.get(figure, figure)])
             values = [100 * value if percent else value for value in results.values(NAME, data, variant, figure)]
