@@ -62,6 +62,31 @@ def test_lime_says_the_same_of_a_row_each_time_it_is_asked():
     assert (first != other).any()
 
 
+@needs("lime")
+def test_weights_of_columns_that_move_together_add_up(monkeypatch):
+    from sev.comparison import _lime
+
+    class Counting:
+        """Gives the first column the weight 1, the second 2, and so on."""
+
+        base = None
+
+        def __init__(self, *args, **options): ...
+
+        def explain_instance(self, row, predict, **options):
+            return SimpleNamespace(local_exp={1: [(place, place + 1.0) for place in range(len(row))]})
+
+    monkeypatch.setattr("lime.lime_tabular.LimeTabularExplainer", Counting)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=["a", "b", "c"])
+    explainer = sev.Explainer(
+        lambda rows: np.asarray(rows)[:, 0], frame, groups={"ac": ["a", "c"]}, threshold=0.0, reference=[-1.0, 0, 0]
+    )
+    case = Case(explainer=explainer, background=frame, labels=None, queries=frame.iloc[[0]], random_state=0)
+    values = dict(zip(explainer.feature_names, _lime.prepare(case, {})(0).values.tolist(), strict=True))
+    weights = dict(zip(case.coding.names, range(1, 4), strict=True))
+    assert values == {"ac": weights["a"] + weights["c"], "b": weights["b"]}
+
+
 def test_scores_are_centred_on_the_threshold():
     X = pd.DataFrame({"x": np.linspace(0.0, 1.0, 11)})
     explainer = sev.Explainer(lambda rows: np.asarray(rows)[:, 0], X, threshold=0.2, reference=[0.0])

@@ -25,8 +25,11 @@ def mixed():
 def test_values_land_in_the_columns_of_other_features(mixed):
     X, y = mixed
     model = _models.baseline("l2", X, 0, C=1.0).fit(X, y)
-    explainer = _conditions.misplaced_explainer(model, X, y, "mean")
     negative = X[y == 0]
+    raw = pd.DataFrame(
+        [{name: negative[name].mean() if name in ("age", "income") else negative[name].mode()[0] for name in X}]
+    )
+    explainer = _conditions.misplaced_explainer(model, X, y, raw)
     means = negative[["age", "income"]].mean()
     numbers = ((means - X[["age", "income"]].mean()) / X[["age", "income"]].std(ddof=0)).tolist()
     levels = [float(name == negative["home"].mode()[0]) for name in ("free", "own", "rent")]

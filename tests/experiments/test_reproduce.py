@@ -66,7 +66,7 @@ def test_every_section_shows_an_empty_folder(tmp_path):
 def test_restriction(tmp_path):
     pytest.importorskip("torch")
     found = reproduce(tmp_path, SMALL, only=["restricted"])
-    assert (found.done, found.failed, found.left) == (2, 0, 0)
+    assert (found.done, found.failed, found.left) == (3, 0, 0)
     after = json.loads((tmp_path / "restricted" / "german-after-0.json").read_text())["result"]
     assert not set(after["restricted_features"]) & {"age", "job", "personal_status_sex"}
     assert "| German Credit | after | accuracy | 0.76 |" in found.markdown.read_text()
@@ -75,11 +75,18 @@ def test_restriction(tmp_path):
 def test_causes(tmp_path):
     from sev.experiments import causes
 
-    task = Task("causes", "german", 0, "l2")
-    Store(tmp_path, SMALL).write(task, causes.run(task, SMALL), 1.0)
+    assert Task("causes", "german", 0, "l2_splits") in causes.tasks(SMALL)
+    tasks = [task for task in causes.tasks(SMALL) if task.variant.startswith(("l2", "gbdt_"))]
+    assert [task.variant for task in tasks] == ["l2", "l2_code", "gbdt_code", "gbdt_random", "l2_splits"]
+    for task in (*tasks, Task("models", "german", 0, "l2"), Task("models", "german", 0, "gbdt")):
+        Store(tmp_path, SMALL).write(task, _registry.runner(task.experiment).run(task, SMALL), 1.0)
     page = reproduce(tmp_path, SMALL, only=["causes"], page_only=True).markdown.read_text()
     assert page.count("misplaced reference") >= 6
     assert "| L2 LR | the paper prints | 0.79 |" in page
+    assert "|  | the authors' code, median |" in page
+    assert "|  | random tree weights |" in page
+    assert "Means of ten splits lie between" in page
+    assert "| German Credit | L2 LR | 1.00 | 1.75 |" in page
 
 
 def test_command(tmp_path):

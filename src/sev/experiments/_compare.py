@@ -47,6 +47,9 @@ def beside(results: Results, data: str, variant: str, figure: str, theirs: list[
         "splits": len(ours),
         "within": "",
     }
+    missing = len(results.of("models", data, variant)) - len(ours)
+    if ours and missing and figure == "sev_plus":
+        line["ours"] += f" (reference positive in {missing} other{'s' if missing > 1 else ''})"
     if ours and theirs is not None:
         line["difference"] = f"{np.mean(ours) - theirs[0]:+.3f}"
         line["within"] = "no" if differs(figure, float(np.mean(ours)), theirs[0]) else "yes"

@@ -17,6 +17,9 @@ import sev
 from sev.experiments import _measure, _models
 from sev.experiments._plan import Plan
 
+#: Training rows, their labels, test rows, their labels.
+Rows = tuple[Any, Any, Any, Any]
+
 #: Inverse penalties that are tried for logistic regressions.
 PENALTIES = (0.01, 0.1, 1.0)
 
@@ -59,16 +62,22 @@ def is_mixed(X: pd.DataFrame) -> bool:
     return any(text and not all(texts[place:]) for place, text in enumerate(texts))
 
 
-def measure(condition: Condition, model: Any, data: tuple[Any, Any, Any, Any], plan: Plan) -> dict[str, Any]:
-    """Accuracy and SEV of a fitted pipeline under one condition; ``data`` has train rows, labels, test rows, labels."""
+def measure(condition: Condition, model: Any, data: Rows, plan: Plan) -> dict[str, Any]:
+    """Accuracy and SEV of a fitted pipeline under one condition."""
+    X_train, y_train, *_ = data
+    if condition.misplaced:
+        raw = _measure.explainer_of(model, X_train, y_train, reference=condition.reference).reference
+        return figures(model, misplaced_explainer(model, X_train, y_train, raw), data, plan, encoded=True)
+    return figures(model, _measure.explainer_of(model, X_train, y_train, reference=condition.reference), data, plan)
+
+
+def figures(model: Any, explainer: sev.Explainer, data: Rows, plan: Plan, *, encoded: bool = False) -> dict[str, Any]:
+    """Accuracy and SEV of a fitted pipeline, by an explainer of raw rows or of ``encoded`` ones."""
     X_train, y_train, X_test, y_test = data
     slow = hasattr(model[-1], "coefs_")
     rows: Any = X_test.iloc[: plan.max_network_rows if slow else plan.max_test_rows]
-    if condition.misplaced:
-        explainer = misplaced_explainer(model, X_train, y_train, condition.reference)
+    if encoded:
         rows = _measure.quietly(model[0].transform, rows)
-    else:
-        explainer = _measure.explainer_of(model, X_train, y_train, reference=condition.reference)
     found: dict[str, Any] = {
         **_measure.quality(model, X_train, y_train, "train"),
         **_measure.quality(model, X_test, y_test, "test"),
@@ -97,12 +106,11 @@ def to_depth(states: str) -> float | None:
     return float(sizes.mean()) if sizes.size else None
 
 
-def misplaced_explainer(model: Pipeline, X: pd.DataFrame, y: Any, how: str) -> sev.Explainer:
-    """An explainer of encoded rows whose reference has its values in the order of the raw columns."""
+def misplaced_explainer(model: Pipeline, X: pd.DataFrame, y: Any, reference: pd.DataFrame) -> sev.Explainer:
+    """An explainer of encoded rows whose reference, a raw row, has its values in the order of the raw columns."""
     transformer, inner = model[0], model[-1]
     order = _columns_by_feature(transformer, X)
-    right = _measure.explainer_of(model, X, y, reference=how).reference
-    placed = _measure.quietly(transformer.transform, right)[0]
+    placed = _measure.quietly(transformer.transform, reference)[0]
     wrong = np.concatenate([placed[places] for places in order.values()])
     groups = {str(feature): [f"x{place}" for place in places] for feature, places in order.items() if len(places) > 1}
     encoded = _measure.quietly(transformer.transform, X)

@@ -52,7 +52,8 @@ def introduction(results: Results, plan: Plan) -> list[str]:
         f"are those of the positive predictions among at most {plan.max_test_rows:,} rows of it "
         f"({plan.max_network_rows:,} for networks), the same rows for every model of a split.",
         _proven(results, plan),
-        f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes in all.",
+        f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes in all by the "
+        "clock, whatever else the machine did.",
     ]
     planned = _planned(plan)
     left = len(planned - {one.task for one in results})

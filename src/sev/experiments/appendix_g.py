@@ -131,6 +131,7 @@ def _picture(data: str, done: list[dict[str, Any]]) -> Picture:
 
 def _drawn(done: list[dict[str, Any]], title: str) -> Any:
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
     figure, axes = plt.subplots(figsize=(7.0, 3.4), layout="constrained")
     ks = _ks(done)
@@ -140,6 +141,7 @@ def _drawn(done: list[dict[str, Any]], title: str) -> Any:
         base = float(np.mean([one["base"][name] for one in done]))
         axes.axhline(base, color=colour, linestyle="--", linewidth=1, label=f"{label} of the model")
     axes.set_xlabel("features kept (k)")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(f"{title}: L2X", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))

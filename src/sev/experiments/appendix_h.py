@@ -84,7 +84,8 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
                 plus, minus = example["n_sets"]
                 tables.append(
                     Table(
-                        f"{TITLES[data]}, example {number}: {plus} sets of SEV+ and {minus} of SEV- in all",
+                        f"{TITLES[data]}, example {number}: {plus} set{'s' if plus != 1 else ''} of SEV+ and {minus} "
+                        "of SEV- in all",
                         pd.DataFrame(example["lines"], columns=["", *example["columns"]]),
                     )
                 )

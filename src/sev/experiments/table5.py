@@ -71,6 +71,11 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
             tails += _tails(data, one.result, paper["explanation_time_tail_gbdt"][data])
     if not medians:
         return Section(TITLE, ["Not run."])
+    slowest = [
+        f"{line['data']} {line['slowest, s: ours']} s (paper {line['slowest, s: paper']} s)"
+        for line in tails
+        if line["method"] == "SEV-"
+    ]
     return Section(
         TITLE,
         [
@@ -80,6 +85,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
             "The paper's times are of other machines and of encoded rows: compare the methods of one line.",
             f"All methods explain the same {QUERIES} rows at most. The tail of SEV- is over up to {TAIL_QUERIES} "
             "positive test rows, that of Kernel SHAP over the rows of the first table.",
+            f"Slowest query of SEV-: {', '.join(slowest)}.",
         ],
         [
             Table("Median seconds, GBDT, one split", pd.DataFrame(medians)),
