@@ -95,14 +95,15 @@ def chain(columns, value: float) -> Tree:
 
 
 class EqualWeights:
-    """Every set of ``size`` of p features crosses and no smaller one; pairs that cancel pull the bounds apart."""
+    """Every set of ``size`` of p features crosses and no smaller one; trees that cancel pull the bounds apart."""
 
-    def __init__(self, p: int, size: int):
+    def __init__(self, p: int, size: int, width: int):
         rng = np.random.default_rng(1)
         trees = [chain([column], -1.0) for column in range(p)]
         for _ in range(400):
-            one, other = rng.choice(p, 2, replace=False)
-            trees += [chain([one, other, 0], 0.02), chain([one, other], -0.02), chain([one, other], 0.02)]
+            some = list(rng.choice(p, width - 1, replace=False))
+            last = 0 if width == 3 else int(rng.choice(np.setdiff1d(np.arange(p), some)))
+            trees += [chain([*some, last], 0.02), chain(some, -0.02), chain(some, 0.02)]
         forest = build_forest(trees, n_columns=p, base=size - 0.5)
         self.backend = TreeBackend(forest=forest, encoder=to_numbers, link=Link("linear", 1.0), noise=1e-13)
 
@@ -123,8 +124,8 @@ def ending(setting, row: int) -> dict:
 def worst() -> dict:
     """Seconds of single rows that are made to be hard, and how their search ended."""
     figures = {}
-    for p, size in ((20, 10), (32, 16), (40, 20)):
-        model = EqualWeights(p, size)
+    for p, size, width in ((20, 10, 3), (32, 16, 3), (40, 20, 3), (16, 8, 5), (20, 10, 5), (22, 11, 5), (24, 12, 5)):
+        model = EqualWeights(p, size, width)
         import trees
 
         known = trees.reader_for
@@ -132,7 +133,7 @@ def worst() -> dict:
         setting = Setting(model, np.zeros((1, p)), np.ones(p), np.arange(p), "minus")
         trees.reader_for = known
         setting.problem = replace(setting.problem, low=-1e-12, high=1e-12)
-        figures[f"equal weights, {p} features, {size} needed"] = ending(setting, 0)
+        figures[f"equal weights, {p} features, {size} needed, cubes of {width}"] = ending(setting, 0)
     rows, labels = rows_and_labels(20)
     model = RandomForestClassifier(100, random_state=0).fit(rows[:2000], labels[:2000])
     scores = model.predict_proba(rows)[:, 1]
