@@ -9,9 +9,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numba
+from llvmlite.binding import add_symbol
 from numba.core import typed_passes as typed
 from numba.core import types
 from numba.core import untyped_passes as untyped
@@ -21,7 +23,17 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import PassManager
 from numba.core.cpu import _dynfunc  # type: ignore[attr-defined]
 from numba.core.registry import cpu_target
-from numba.core.runtime.nrt import rtsys
+from numba.core.runtime.nrt import _nrt  # type: ignore[attr-defined]
+
+
+@cache
+def _name_allocators() -> None:
+    """Tell LLVM where the functions are that machine code calls to allocate arrays.
+
+    Numba does so too, once it is to compile, together with compiling what is in the machine code already.
+    """
+    for name, address in _nrt.c_helpers.items():
+        add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 class QuickCache(FunctionCache):
@@ -29,7 +41,7 @@ class QuickCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Machine code for a signature, or None."""
-        rtsys.initialize(target_context)  # what compiled code calls to allocate arrays
+        _name_allocators()
         with self._guard_against_spurious_io_errors():
             found = self._load_overload(sig, target_context)
             if found is not None:

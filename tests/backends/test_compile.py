@@ -34,6 +34,8 @@ REPORT = """
 import sums
 print(json.dumps({"value": sums.entry(2.0, 4), "hits": len(sums.entry.stats.cache_hits),
                   "variants": len(sums.power.signatures), "compiler": "numba.np.linalg" in sys.modules}))
+import numba, numpy as np
+assert numba.njit(lambda n: np.ones(n).sum())(3) == 3.0  # others may still compile, and allocate
 """
 
 
