@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="training needs torch")
 
 from sev.training import _linear, _network, _trees  # noqa: E402
 from sev.training._families import train  # noqa: E402
+from sev.training._growing import candidates  # noqa: E402
 from sev.training._settings import settings_for  # noqa: E402
 from sev.training._task import TrainingTask  # noqa: E402
 
@@ -176,7 +177,7 @@ def test_too_many_rows_for_the_trees_are_sampled(monkeypatch):
     monkeypatch.setattr(_trees, "_MAX_OUTPUTS", 40 * 4 * 8 + 1)  # 40 rows, 4 features, 8 trees
     trained = train(base, task, settings_for("trees", {**OPTIONS, "objective": "minus"}, 5))
     margins = base.decision_function(task.rows)
-    sample = _trees._candidates(margins, 40, 5)
+    sample = candidates(margins, 40, 5)
     assert len(set(sample.tolist())) == 40
     assert (margins[sample] >= -0.5).all()
     expected = by_hand(base, task, "minus", rows=sample)["sev"]

@@ -7,6 +7,7 @@ import shlex
 import sys
 import threading
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import click
@@ -61,13 +62,16 @@ def explain(
     engine = {
         name: options.pop(name) for name in ("engine", "address", "rows_per_part", "stdin_format", "trust_pickle")
     }
+    n_jobs = options.pop("jobs")
+    in_thread = engine["engine"] == "local" and n_jobs == 1
+    # with workers this process only waits for others, and has to end them
+    run = partial(_heard, explain_files) if in_thread else explain_files
     try:
-        result = _heard(
-            explain_files,
+        result = run(
             explainer,
             inputs,
             output,
-            n_jobs=options.pop("jobs"),
+            n_jobs=n_jobs,
             on_start=progress.start,
             on_part=progress.update,
             on_kept=progress.skip,
@@ -77,6 +81,9 @@ def explain(
     except KeyboardInterrupt:
         progress.close()
         _stopped(output, inputs, progress.done)
+        if in_thread:
+            os._exit(130)  # at once: the thread has nothing to say any more
+        sys.exit(130)  # in order: what was shared with workers is given back
     progress.close()
     if result.rows_before:
         say(f"{result.rows_before:,} rows were done by an earlier run", quiet)
@@ -85,8 +92,6 @@ def explain(
 
 def _heard(call: Any, *given: Any, **named: Any) -> Any:
     """Run a call in a thread, so that Ctrl-C is heard at once, whatever compiled code is at work."""
-    if named["engine"] != "local" or named["n_jobs"] != 1:
-        return call(*given, **named)  # this process then only waits for others, and has to end them
     done: Future[Any] = Future()
 
     def run() -> None:
@@ -100,7 +105,7 @@ def _heard(call: Any, *given: Any, **named: Any) -> Any:
 
 
 def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
-    """Say what is kept and how to go on, and end at once: workers have nothing to say any more."""
+    """Say what is kept and how to go on."""
     click.echo(f"\nStopped; {done:,} rows are done and kept.", err=True)
     if "-" in inputs:
         click.echo(f"Standard input cannot be resumed: remove {output} before the next run.", err=True)
@@ -108,7 +113,6 @@ def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
         click.echo(f"To go on:\n  {shlex.join(['sev', *sys.argv[1:]])}", err=True)
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(130)
 
 
 def _to_stdout(explainer: str, inputs: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
