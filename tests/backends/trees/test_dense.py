@@ -1,5 +1,7 @@
 """The table of all sets, which ends searches that take too long, against the definition and the other kernels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from backends.trees.models import fitted
@@ -111,3 +113,14 @@ def test_a_time_limit_still_ends_in_the_table(monkeypatch, at_once):
     problem = model.problem(np.zeros((1, 12)), np.ones((1, 12)))
     assert model.backend.solve(with_limits(problem, time_limit=60.0)).status[0] == Status.OPTIMAL.code
     assert at_once
+
+
+def test_sets_that_the_model_refuses_are_not_offered_again(at_once):
+    """Sets of five and six features lie in the band, and the model says of both that they do not cross."""
+    model = hard(12, 6)
+    problem = model.problem(np.zeros((1, 12)), np.ones((1, 12)))
+    problem = replace(problem, low=-0.7, high=0.7, is_across=lambda scores: scores < -0.7)
+    solution = model.backend.solve(with_limits(problem, max_sets=1000))
+    assert at_once
+    assert (solution.status[0], solution.sizes()[0]) == (Status.OPTIMAL.code, 7)
+    assert len(sets_of(solution, 0, 12)) == 792
