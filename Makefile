@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
 
-.PHONY: help demo test test-engines test-experiments lint docs bench clean
+.PHONY: help demo test test-engines test-experiments lint docs bench kernels clean
 
 help:
 	@echo "make demo   train a model on the bundled loan data and explain its refusals"
@@ -14,6 +14,7 @@ help:
 	@echo "make lint   linters and type checks only"
 	@echo "make docs   run the examples and the code in the documentation"
 	@echo "make bench  run the benchmarks"
+	@echo "make kernels   build the archives of kernels, after a change to one"
 
 # Two stamps, so that the demo does not wait for the test tools.
 $(VENV)/.demo-installed: pyproject.toml constraints.txt
@@ -58,6 +59,9 @@ docs: $(VENV)/.dev-installed
 
 bench: $(VENV)/.dev-installed
 	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
+
+kernels: $(VENV)/.dev-installed
+	$(BIN)/python -m sev.kernels.build
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sev.explanations._status import Status
+from sev.kernels import load_kernels
 from sev.search import Problem, Solution, SolutionBuilder, n_words, pack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
@@ -37,26 +38,19 @@ def solve_additive(problem: Problem, weights: FloatArray, intercept: float, roun
     rounding : float
         Relative error of one term of the model's own sum.
     """
-    from sev._compile import load_kernels
-
     kernels = load_kernels("sev.backends.linear._kernels")
     moves = _turn(kernels, problem, weights, intercept, rounding)
-    sure, possible, masks = kernels.first_sets(moves.start, moves.gains, problem.active, moves.low, moves.high)
+    sure, possible = np.full((2, problem.n_rows), -1, dtype=np.int64)
+    masks = np.zeros((problem.n_rows, n_words(problem.n_features)), dtype=np.uint64)
+    active = np.ascontiguousarray(problem.active)
+    kernels.first_sets(moves.start, moves.gains, active, moves.low, moves.high, sure, possible, masks)
     limit = problem.limits.max_size if problem.limits.max_size is not None else problem.n_features
     clear = (sure == possible) & (sure <= limit)
     if problem.limits.first_only:
         counts, complete = clear.astype(np.int64) * (sure > 0), sure < 0
         masks = masks[counts > 0]
     else:
-        counts, complete, masks = kernels.list_sets(
-            moves.start,
-            moves.gains,
-            problem.active,
-            moves.low,
-            moves.high,
-            np.where(clear, sure, 0),
-            problem.limits.max_sets,
-        )
+        counts, complete, masks = _list_sets(kernels, moves, active, np.where(clear, sure, 0), problem.limits.max_sets)
         clear &= counts >= 0
     solution = _plain(problem, sure, counts, complete, masks)
     if clear.all():
@@ -73,19 +67,41 @@ def solve_additive(problem: Problem, weights: FloatArray, intercept: float, roun
 
 def _turn(kernels: Any, problem: Problem, weights: FloatArray, intercept: float, rounding: float) -> _Moves:
     sign = -float(problem.direction)
-    start, gains, magnitude = kernels.moves(
-        problem.queries,
-        problem.reference,
-        weights,
+    start, magnitude = np.empty((2, problem.n_rows))
+    gains = np.zeros((problem.n_rows, problem.n_features))
+    kernels.moves(
+        np.ascontiguousarray(problem.queries, dtype=np.float64),
+        np.ascontiguousarray(problem.reference, dtype=np.float64),
+        np.ascontiguousarray(weights, dtype=np.float64),
         float(intercept),
-        problem.column_feature,
-        problem.n_features,
-        problem.kind == "minus",
+        np.ascontiguousarray(problem.column_feature, dtype=np.int64),
+        int(problem.kind == "minus"),
         sign,
+        start,
+        gains,
+        magnitude,
     )
     low, high = (problem.low, problem.high) if sign > 0 else (-problem.high, -problem.low)
     slack = 4.0 * (weights.shape[0] + 4) * rounding * magnitude
     return _Moves(start, gains, low - slack, high + slack)
+
+
+def _list_sets(
+    kernels: Any, moves: _Moves, active: BoolArray, sizes: IntArray, most: int
+) -> tuple[IntArray, BoolArray, MaskArray]:
+    """All sets of each row, as the kernel of this name gives them, with room made as it is needed."""
+    n_rows, n_features = moves.gains.shape
+    counts, complete = np.zeros(n_rows, dtype=np.int64), np.ones(n_rows, dtype=np.bool_)
+    parts = []
+    row = 0
+    while row < n_rows:
+        room = np.zeros((max(n_rows - row, most, 16), n_words(n_features)), dtype=np.uint64)
+        begin = row
+        row = kernels.list_sets(
+            *(begin, moves.start, moves.gains, active, moves.low, moves.high, sizes, most, counts, complete, room)
+        )
+        parts.append(room[: np.maximum(counts[begin:row], 0).sum()])
+    return counts, complete, np.concatenate(parts) if parts else np.zeros((0, n_words(n_features)), dtype=np.uint64)
 
 
 def _plain(problem: Problem, sure: IntArray, counts: IntArray, complete: BoolArray, masks: MaskArray) -> Solution:
@@ -148,7 +164,11 @@ class _RowSearch:
         most = self._problem.limits.max_sets
         room = most + 1  # one more than wanted tells whether these are all
         while True:
-            seen, values, positions = self._best_sets(self._moves.start[row], gains, size, self._moves.high[row], room)
+            values, positions = np.empty(room), np.empty((room, size), dtype=np.int64)
+            order = np.empty(room, dtype=np.int64)
+            start, high = float(self._moves.start[row]), float(self._moves.high[row])
+            seen = self._best_sets(start, gains, size, high, values, positions, order)
+            values, positions = values[order[:seen]], positions[order[:seen]]
             sets = np.zeros((len(values), self._problem.n_features), dtype=np.bool_)
             np.put_along_axis(sets, features[positions], True, axis=1)
             crosses = values < self._moves.low[row]

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit
 
-from sev._compile import load_kernels
 from sev.backends.trees._forest import Forest
 from sev.backends.trees._forms import Trees
 from sev.backends.trees._proof_rows import planted_rows
 from sev.backends.trees._solver import Solver
+from sev.kernels import load_kernels
 from sev.search import Problem, Solution
 from sev.typing import FloatArray, NativeTable
 

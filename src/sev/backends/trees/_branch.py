@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sev._compile import njit
 from sev.backends.trees._forms import Cubes
 from sev.backends.trees._room import flags, floats, ints, table
 from sev.backends.trees._tables import WIDEST_PAIRS, expand_pairs, pair_at, record
+from sev.kernels.source import njit
 
 
 @njit()

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from sev._compile import njit
 from sev.backends.trees._forest import (
     AT_REFERENCE,
     CATEGORICAL,
@@ -23,6 +22,7 @@ from sev.backends.trees._forest import (
     ZERO_WIDTH,
 )
 from sev.backends.trees._forms import FLOAT, INTS, MATRIX, TREES, VECTOR
+from sev.kernels.source import njit
 
 
 @njit()
@@ -40,7 +40,7 @@ def goes_right(meta: int, value: float, x: float, category_first: Any, category_
     return 1 if inside == (meta & OUTSIDE_LEFT != 0) else 0
 
 
-@njit((TREES, VECTOR, INTS))
+@njit(TREES, VECTOR, INTS)
 def mark(trees: Any, reference: Any, marked: Any) -> None:
     """Copy the nodes with the direction of the reference written in."""
     nodes, values, _, category_first, category_words, _ = trees
@@ -58,7 +58,7 @@ def mark(trees: Any, reference: Any, marked: Any) -> None:
                 marked[node] = meta | AT_REFERENCE
 
 
-@njit((TREES, MATRIX, FLOAT, VECTOR))
+@njit(TREES, MATRIX, FLOAT, VECTOR)
 def margins(trees: Any, rows: Any, base: float, sums: Any) -> None:
     """Margin of each row: base first, then trees in order."""
     nodes, values, roots, category_first, category_words, _ = trees

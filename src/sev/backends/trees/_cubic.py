@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sev._compile import njit
 from sev.backends.trees._room import flags, floats, ints, table
 from sev.backends.trees._tables import fold, pair_at, scan_triples, triple_at
+from sev.kernels.source import njit
 
 
 @njit()

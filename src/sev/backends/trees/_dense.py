@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sev._compile import njit
 from sev.backends.trees._branch import flip_effects
 from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, VECTOR, Found
+from sev.backends.trees._outcomes import FOUND_SETS, NONE, TOO_LARGE
 from sev.backends.trees._room import flags, floats, ints
-from sev.backends.trees._rows import FOUND_SETS, NONE, TOO_LARGE, begin_row, end_row, prepare
+from sev.backends.trees._rows import begin_row, end_row, prepare
 from sev.backends.trees._tables import record
+from sev.kernels.source import njit
 
 #: More than the relative error of one addition.
 _EPSILON = 2.3e-16
@@ -94,7 +95,7 @@ def record_all(k: int, n: int, n_trees: int, cubes: Any, constant: float, linear
             return
 
 
-@njit((TREES, QUERIES, RULES, ANSWERS, VECTOR))
+@njit(TREES, QUERIES, RULES, ANSWERS, VECTOR)
 def search_dense(trees: Any, queries: Any, rules: Any, answers: Any, sums: Any) -> int:
     """Answer rows until all are answered or the room for sets is used up; gives how many were.
 

@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sev._compile import kernel_type, tuple_type
+from sev.kernels import Form
 
-INT = kernel_type("int64")
-FLOAT = kernel_type("float64")
-INTS = kernel_type("int64[::1]")
-SHORTS = kernel_type("int32[::1]")
-BOOLS = kernel_type("boolean[::1]")
-VECTOR = kernel_type("float64[::1]")
-MATRIX = kernel_type("float64[:, ::1]")
-CUBE = kernel_type("float64[:, :, ::1]")
+INT, FLOAT = "int64", "float64"
+INTS, SHORTS, BOOLS, WORDS, VECTOR = "int64[::1]", "int32[::1]", "boolean[::1]", "uint64[::1]", "float64[::1]"
+BOOL_MATRIX, WORD_MATRIX, MATRIX = "boolean[:, ::1]", "uint64[:, ::1]", "float64[:, ::1]"
 
 
 class Trees(NamedTuple):
@@ -114,13 +109,8 @@ class Answers(NamedTuple):
     values: Any  # (n_sets,): turned margins
 
 
-_INTS, _VECTOR, _MATRIX = "int64[::1]", "float64[::1]", "float64[:, ::1]"
-TREES = tuple_type(Trees, _INTS, _VECTOR, _INTS, _INTS, "uint64[::1]", _INTS)
-PATTERNS = tuple_type(Patterns, _INTS, _INTS, _VECTOR, "uint64[:, ::1]", _INTS, "int32[::1]", _VECTOR)
-CUBES = tuple_type(Cubes, _INTS, _INTS, _INTS, _VECTOR, _INTS)
-GROUPS = tuple_type(Groups, _INTS, _INTS, _VECTOR)
-PATH = tuple_type(Path, _INTS, _INTS, _INTS)
-FOUND = tuple_type(Found, "uint64[:, ::1]", _VECTOR, _INTS, _INTS)
-QUERIES = tuple_type(Queries, _MATRIX, "boolean[:, ::1]", _INTS, _INTS, _INTS, _INTS)
-RULES = tuple_type(Rules, "int64", "float64", "float64", "float64", "float64", "int64", "int64")
-ANSWERS = tuple_type(Answers, _INTS, _INTS, _INTS, _INTS, _INTS, "uint64[:, ::1]", _VECTOR)
+TREES = Form(Trees, (INTS, VECTOR, INTS, INTS, WORDS, INTS))
+PATTERNS = Form(Patterns, (INTS, INTS, VECTOR, WORD_MATRIX, INTS, SHORTS, VECTOR))
+QUERIES = Form(Queries, (MATRIX, BOOL_MATRIX, INTS, INTS, INTS, INTS))
+RULES = Form(Rules, (INT, FLOAT, FLOAT, FLOAT, FLOAT, INT, INT))
+ANSWERS = Form(Answers, (INTS, INTS, INTS, INTS, INTS, WORD_MATRIX, VECTOR))

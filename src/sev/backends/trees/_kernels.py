@@ -1,7 +1,7 @@
-"""The kernels that every search needs; importing this module compiles them, or takes them from the cache.
+"""The kernels that every search needs.
 
-The kernel here has tables for small sets and narrow cubes. The one in ``_wide.py`` branches over cubes of any width; it
-is compiled when a row first needs it, so that nobody waits for both at once.
+The one here has tables for small sets and narrow cubes. The one in ``_wide.py`` branches over cubes of any width; its
+machine code is made when a row first needs it, so that nobody waits for both at once.
 """
 
 from __future__ import annotations
@@ -10,23 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from sev._compile import njit
 from sev.backends.trees._collapse import margins, mark
 from sev.backends.trees._cubic import any_set, least_partners, mark_viable, search_cubic
 from sev.backends.trees._forms import ANSWERS, PATTERNS, QUERIES, RULES, TREES, Found
 from sev.backends.trees._lookup import add_terms, add_triples, read_codes
+from sev.backends.trees._outcomes import FOUND_SETS, NARROW, NONE, SPENT, TOO_LARGE, WIDE
 from sev.backends.trees._room import flags, floats, ints, table
-from sev.backends.trees._rows import (
-    FOUND_SETS,
-    NARROW,
-    NONE,
-    SPENT,
-    TOO_LARGE,
-    WIDE,
-    begin_row,
-    end_row,
-    prepare,
-)
+from sev.backends.trees._rows import begin_row, end_row, prepare
 from sev.backends.trees._tables import (
     WIDEST_CUBIC,
     WIDEST_PAIRS,
@@ -38,8 +28,9 @@ from sev.backends.trees._tables import (
     scan_small,
     scan_triples,
 )
+from sev.kernels.source import njit
 
-__all__ = ["FOUND_SETS", "NARROW", "NONE", "SPENT", "TOO_LARGE", "WIDE", "margins", "mark", "search_narrow"]
+__all__ = ["margins", "mark", "search_narrow"]
 
 #: Work that the question whether any set exists may always take.
 _PROOF_WORK = 5_000
@@ -80,7 +71,7 @@ def search_tables(k: int, n: int, start: float, single: Any, pair: Any, triple: 
     return NONE, n
 
 
-@njit((TREES, PATTERNS, QUERIES, RULES, ANSWERS))
+@njit(TREES, PATTERNS, QUERIES, RULES, ANSWERS)
 def search_narrow(trees: Any, patterns: Any, queries: Any, rules: Any, answers: Any) -> int:
     """Answer rows until all are answered or the room for sets is used up; gives how many were.
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sev._compile import njit
 from sev.backends.trees._tables import add_triple
+from sev.kernels.source import njit
 
 #: How a triple of features is packed into one number: the lowest in the last six bits.
 FEATURE_BITS = 6

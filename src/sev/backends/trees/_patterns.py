@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sev._compile import njit
-from sev.backends.trees._forest import AT_REFERENCE, NAN_LEFT
+from sev.backends.trees._forest import AT_REFERENCE
 from sev.backends.trees._forms import BOOLS, FLOAT, INT, INTS, SHORTS, TREES, VECTOR
 from sev.backends.trees._lookup import FEATURE_BITS
+from sev.kernels.source import njit
 
 
 @njit()
@@ -105,7 +105,7 @@ def place_of(mask: int, features: Any, p: int) -> int:
     return low | middle << FEATURE_BITS | high << 2 * FEATURE_BITS
 
 
-@njit((TREES, INTS, BOOLS, INT, FLOAT, INTS, SHORTS, VECTOR))
+@njit(TREES, INTS, BOOLS, INT, FLOAT, INTS, SHORTS, VECTOR)
 def build(trees: Any, column_feature: Any, allowed: Any, minus: int, sign: float, first_code: Any, records: Any,
           stream: Any) -> int:  # fmt: skip
     """Work out every pattern of every tree; gives the room that this takes in the stream, or would take.
@@ -169,35 +169,3 @@ def build(trees: Any, column_feature: Any, allowed: Any, minus: int, sign: float
                     at += 2
             size = at
     return size
-
-
-def passed_splits(trees: Any) -> tuple[Any, Any, Any, Any]:
-    """For each column with splits: its thresholds, and for each place among them the splits that go right.
-
-    Gives the columns, where the thresholds of each begin, all thresholds, and the bit vectors: eight bits a tree, one
-    vector for each number of thresholds passed and one for missing values, column after column.
-    """
-    inner = np.flatnonzero(trees.nodes >> 32 != 0)
-    meta = trees.nodes[inner]
-    column = (meta >> 8) & 0xFFFFFF
-    tree = np.searchsorted(trees.roots, inner, side="right") - 1
-    number = np.arange(inner.size) - np.searchsorted(inner, trees.roots)[tree]  # of the split within its tree
-    columns, rank = np.unique(column, return_inverse=True)
-    order = np.lexsort((trees.values[inner], rank))
-    sorted_rank, sorted_values = rank[order], trees.values[inner][order]
-    new = np.ones(order.size, dtype=np.bool_)
-    new[1:] = (sorted_rank[1:] != sorted_rank[:-1]) | (sorted_values[1:] != sorted_values[:-1])
-    edge = np.cumsum(new) - 1  # of each split in order
-    first_edge = np.searchsorted(sorted_rank[new], np.arange(columns.size + 1)).astype(np.int64)
-    n_words = -(-trees.roots.size // 8)
-    bits = np.zeros((int(first_edge[-1]) + 2 * columns.size, 8 * n_words), dtype=np.uint8)
-    one = np.uint8(1) << number[order].astype(np.uint8)
-    # Splits of one tree and one column may share a threshold, so they must be added one by one.
-    np.bitwise_or.at(bits, (edge + 2 * sorted_rank + 1, tree[order]), one)
-    for place in range(columns.size):
-        vectors = bits[first_edge[place] + 2 * place : first_edge[place + 1] + 2 * place + 1]
-        np.bitwise_or.accumulate(vectors, axis=0, out=vectors)
-    missing = (meta[order] & NAN_LEFT) == 0
-    ends = first_edge[sorted_rank + 1] + 2 * sorted_rank + 1
-    np.bitwise_or.at(bits, (ends[missing], tree[order][missing]), one[missing])
-    return columns, first_edge, sorted_values[new], bits.view("<u8").astype(np.uint64, copy=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sev._compile import njit
+from sev.kernels.source import njit
 
 
 @njit()

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sev._compile import njit
 from sev.backends.trees._branch import sort_by_weight, weigh
 from sev.backends.trees._collapse import collapse
 from sev.backends.trees._forms import Cubes, Groups, Path
 from sev.backends.trees._room import floats, ints
-
-#: How the search for one row ended. WIDE: the wide kernel must go on; NARROW: the narrow one, walking the trees.
-FOUND_SETS, NONE, TOO_LARGE, SPENT, WIDE, NARROW = 0, 1, 2, 3, 4, 5
+from sev.kernels.source import njit
 
 
 @njit()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 
-from sev._compile import load_kernels
+from sev.backends.trees import _outcomes as outcomes
 from sev.backends.trees._forest import SPECIAL
 from sev.backends.trees._forms import Answers, Patterns, Queries, Rules, Trees
+from sev.backends.trees._pattern_tables import NO_PATTERNS, make_patterns
 from sev.explanations._status import Status
+from sev.kernels import load_kernels
 from sev.search import Problem, Solution, n_words, unpack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
@@ -50,13 +52,6 @@ class _Known:
     seen: BoolArray  # features that differed in some row so far
     n_rows: int
     patterns: Patterns | None
-
-
-#: In place of tables: the trees are walked.
-NO_PATTERNS = Patterns(
-    *(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0), dtype=np.uint64)),
-    *(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0)),
-)
 
 
 class Solver:
@@ -145,7 +140,7 @@ class _Run:
 
     def __init__(
         self,
-        kernels: ModuleType,
+        kernels: Any,
         rules: Rules,
         trees: Trees,
         grid: float,
@@ -220,21 +215,20 @@ class _Run:
     def _settle(self, kernel: str, cap: int, rows: IntArray, answers: Answers) -> list[tuple[str, int, IntArray]]:
         """Write down what is certain; gives what must be searched further."""
         outcome, proven = answers.outcome[rows], answers.proven[rows]
-        codes = self.kernels
         self.lower_bound[rows] = proven + 1
         self.queries.from_size[rows] = proven + 1
         further = []
-        if (outcome == codes.FOUND_SETS).any():
-            further += self._settle_found(kernel, cap, rows[outcome == codes.FOUND_SETS], answers)
-        if (outcome == codes.FOUND_SETS).all():
+        if (outcome == outcomes.FOUND_SETS).any():
+            further += self._settle_found(kernel, cap, rows[outcome == outcomes.FOUND_SETS], answers)
+        if (outcome == outcomes.FOUND_SETS).all():
             return further
-        none = rows[outcome == codes.NONE]
+        none = rows[outcome == outcomes.NONE]
         self.status[none] = Status.UNEXPLAINABLE.code
         self.lower_bound[none] = self.problem.active[none].sum(axis=1) + 1
         self.complete[none] = True
-        further.append((WIDE, cap, rows[outcome == codes.WIDE]))
-        self.walk.append(rows[outcome == codes.NARROW])
-        for row in rows[outcome == codes.SPENT]:
+        further.append((WIDE, cap, rows[outcome == outcomes.WIDE]))
+        self.walk.append(rows[outcome == outcomes.NARROW])
+        for row in rows[outcome == outcomes.SPENT]:
             in_time = self.time_limit is None or self.seconds[row] < self.time_limit
             if in_time and self.n_active[row] <= MOST_DENSE and self.queries.budget[row] >= self.most_work[row]:
                 further.append((DENSE, cap, np.array([row])))
@@ -265,9 +259,13 @@ class _Run:
             else (answers.masks[at], answers.values[at])
         )
         crosses = values < self.rules.sure
-        if not crosses.all():
-            crosses = self._ask(owner, masks, crosses)
-            owner, masks, values = owner[crosses], masks[crosses], values[crosses]
+        if crosses.all():  # nothing to ask: as a rule
+            self.status[rows] = Status.OPTIMAL.code
+            self.complete[rows] = count <= min(cap, self.max_sets)
+            self.sets.append((owner, masks, values))
+            return []
+        crosses = self._ask(owner, masks, crosses)
+        owner, masks, values = owner[crosses], masks[crosses], values[crosses]
         confirmed = np.bincount(owner, minlength=self.problem.n_rows)[rows]
         cut = count > cap
         failed = np.isin(rows, list(self.reasons))
@@ -337,22 +335,6 @@ def most_work(n_active: IntArray) -> IntArray:
     """Work after which a row that differs in so many features is better ended by a table of all sets, if it can be."""
     small = np.minimum(n_active, MOST_DENSE)
     return np.where(n_active <= MOST_DENSE, (small << small) + 1_000_000, _MOST_SIZE)
-
-
-def make_patterns(trees: Trees, column_feature: IntArray, allowed: BoolArray, rules: Rules) -> Patterns:
-    """Work out what every tree does for every pattern of its splits."""
-    kernels = load_kernels(_FOLDER + "_patterns")
-    splits = np.add.reduceat((trees.nodes >> 32 != 0).astype(np.int64), trees.roots)
-    ends = np.cumsum(1 << splits).astype(np.int64)
-    first_code, n_patterns = ends - (1 << splits), int(ends[-1])
-    records, stream = np.empty(n_patterns, dtype=np.int32), np.empty(12 * n_patterns)
-    while True:
-        size = kernels.build(trees, column_feature, allowed, rules.minus, rules.sign, first_code, records, stream)
-        if size + 600 <= stream.size:  # room for one more record: all of them were written
-            break
-        stream = np.empty(size + 600)
-    columns, first_edge, edges, passed = kernels.passed_splits(trees)
-    return Patterns(columns, first_edge, edges, passed, first_code, records, stream[:size].copy())
 
 
 def _fits(one: _Known, restricted: BoolArray, parted: BoolArray) -> bool:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sev._compile import njit
 from sev.backends.trees._room import floats, ints
+from sev.kernels.source import njit
 
 #: Up to how many features a table of pairs is worth its room; one of triples; one of triples that says everything.
 WIDEST_PAIRS = 256

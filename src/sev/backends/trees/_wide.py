@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sev._compile import njit
 from sev.backends.trees._branch import search_cubes, search_greedy
 from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, Found
+from sev.backends.trees._outcomes import FOUND_SETS, NONE, SPENT, TOO_LARGE
 from sev.backends.trees._room import ints
-from sev.backends.trees._rows import (
-    FOUND_SETS,
-    NONE,
-    SPENT,
-    TOO_LARGE,
-    begin_row,
-    end_row,
-    order_groups,
-    prepare,
-)
+from sev.backends.trees._rows import begin_row, end_row, order_groups, prepare
+from sev.kernels.source import njit
 
 
 @njit()
@@ -61,7 +53,7 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
     return NONE, n
 
 
-@njit((TREES, QUERIES, RULES, ANSWERS))
+@njit(TREES, QUERIES, RULES, ANSWERS)
 def search_wide(trees: Any, queries: Any, rules: Any, answers: Any) -> int:
     """Answer rows until all are answered or the room for sets is used up; gives how many were."""
     cubes, path, groups, state = prepare(trees, queries.active.shape[1])
