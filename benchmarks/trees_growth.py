@@ -161,8 +161,8 @@ print(time.process_time() - begin, time.perf_counter() - wall)
 def start() -> dict:
     """Seconds of processes that import what they need and explain 500 rows, best of some; the floor imports and stops.
 
-    Cold processes make machine code, each into a folder of its own; later ones find it there. ``all_kernels`` makes that
-    of rarer kernels too, which others wait for when a row first needs them.
+    Cold processes make machine code, each into a folder of its own; later ones find it there. ``all_kernels`` makes
+    that of rarer kernels too, which others wait for when a row first needs them.
     """
     ours = FIRST.format(imports=", sev", then="sev.Explainer(model, rows, y).explain(rows)")
     rarer = f"from sev.kernels import load_kernels; [load_kernels(module) for module in {build.MODULES}]"
