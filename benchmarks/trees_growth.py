@@ -194,19 +194,23 @@ def draw(figures: dict, path: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator
 
     fig, axes = plt.subplots(1, len(figures), figsize=(13, 3.4), layout="constrained")
     for axis, (name, points) in zip(axes, figures.items(), strict=True):
         at, values = [float(key) for key in points], list(points.values())
         axis.plot(at, values, marker="o", color="#1f5a8a")
-        if max(at) / min(at) > 12:  # both ways, so that growth in proportion is a straight line
-            axis.set_xscale("log")
-            axis.set_yscale("log")
+        many = max(at) / min(at) > 12
+        axis.set_xscale("log" if many else "linear")
+        axis.set_yscale("log" if many or max(values) / min(values) > 50 else "linear")
+        axis.set_xticks(at, [f"{number:g}" for number in at])
+        if axis.get_yscale() == "log":  # with both, growth in proportion is a straight line
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter("{x:g}")
+            axis.set_ylim(min(values) / 2, max(values) * 2)
         else:
-            axis.set_xticks(at)
-            axis.set_yscale("log" if max(values) / min(values) > 12 else "linear")
-        if axis.get_yscale() == "linear":
             axis.set_ylim(0, None)
+        axis.minorticks_off()
         axis.set_xlabel(name.replace(" (", "\n("))
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("microseconds a row, in batch")

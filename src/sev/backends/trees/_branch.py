@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sev.backends.trees._forms import Cubes
-from sev.backends.trees._room import flags, floats, ints, table
+from sev.backends.trees._room import flags, floats, ints, table, unset
 from sev.backends.trees._tables import WIDEST_PAIRS, expand_pairs, pair_at, record
 from sev.kernels.source import njit
 
@@ -135,7 +135,11 @@ def make_stack(cubes: Any, n_trees: int, depth: int) -> Any:
     n_entries = cubes.first[n_cubes]
     room = (depth + 1) * (n_cubes + 1) + 1
     stack = Cubes(
-        ints((depth + 1) * (n_trees + 1) + 1), ints(room), ints(room), floats(room), ints((depth + 1) * (n_entries + 1))
+        unset((depth + 1) * (n_trees + 1) + 1),
+        unset(room),
+        unset(room),
+        floats(room),
+        unset((depth + 1) * (n_entries + 1)),
     )
     tree, first, need, leaf, member = cubes
     to_tree, to_first, to_need, to_leaf, to_member = stack

@@ -10,9 +10,15 @@ from sev.kernels.source import njit
 
 
 @njit()
+def unset(n: int) -> Any:
+    """``n`` whole numbers, not set: room of which most rows need little is not touched before it is used."""
+    return np.empty(n, dtype=np.int64)
+
+
+@njit()
 def ints(n: int) -> Any:
     """``n`` whole numbers, all zero."""
-    made = np.empty(n, dtype=np.int64)
+    made = unset(n)
     for i in range(n):
         made[i] = 0
     return made

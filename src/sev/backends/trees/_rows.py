@@ -7,7 +7,7 @@ from typing import Any
 from sev.backends.trees._branch import sort_by_weight, weigh
 from sev.backends.trees._collapse import collapse
 from sev.backends.trees._forms import Cubes, Groups, Path
-from sev.backends.trees._room import floats, ints
+from sev.backends.trees._room import floats, ints, unset
 from sev.kernels.source import njit
 
 
@@ -16,7 +16,7 @@ def prepare(trees: Any, n_features: int) -> Any:
     """Room for collapsing rows: cubes, path, groups and the state of each feature."""
     leaves, entries, depth = trees.sizes[0], trees.sizes[1], trees.sizes[2]
     cubes = Cubes(
-        ints(trees.roots.shape[0] + 2), ints(leaves + 2), ints(leaves + 1), floats(leaves + 1), ints(entries + 1)
+        unset(trees.roots.shape[0] + 2), unset(leaves + 2), unset(leaves + 1), floats(leaves + 1), unset(entries + 1)
     )
     path = Path(ints(depth + 1), ints(depth + 1), ints(depth + 1))
     return cubes, path, Groups(ints(n_features), ints(n_features), floats(n_features)), ints(n_features)
