@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from sev.exceptions import VerificationError
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 def changed_row(kind: Kind, query: pd.Series, reference: pd.Series, columns: Sequence[Any]) -> pd.Series:
     """The query with some columns from the reference, or for "plus" the reference with some from the query."""
     base, donor = (query, reference) if kind == "minus" else (reference, query)
-    changed = base.astype(object)
-    changed[list(columns)] = donor[list(columns)]
-    return changed
+    values = np.array(base, dtype=object)
+    values[base.index.get_indexer(list(columns))] = np.array(donor, dtype=object)[
+        donor.index.get_indexer(list(columns))
+    ]
+    return pd.Series(values, index=base.index, name=base.name, dtype=object)
 
 
 def verify_all(explanations: Sequence[Explanation], explainer: Any = None) -> None:
