@@ -24,8 +24,10 @@ def test_the_sources_make_the_archive_byte_by_byte(module, tmp_path):
 
 
 def test_a_changed_source_is_seen(tmp_path):
+    sources = ["_one.py", "_two.py"]
     (tmp_path / "_one.py").write_bytes(b"a = 1\nb = 2\n")
-    made = _archive.Archive(b"", {}, ["_one.py"], _archive.digest_of(tmp_path, ["_one.py"]), "numba")
+    (tmp_path / "_two.py").touch()
+    made = _archive.Archive(b"", {}, sources, _archive.digest_of(tmp_path, sources), "numba")
     _archive.write(tmp_path / "made.zip", made)
     archive = _archive.read(tmp_path / "made.zip")
     assert archive == made
@@ -34,7 +36,9 @@ def test_a_changed_source_is_seen(tmp_path):
     assert _archive.why_not(archive, tmp_path) is None
     (tmp_path / "_one.py").write_bytes(b"a = 1\nb = 3\n")
     assert "sources have changed" in _archive.why_not(archive, tmp_path)
-    (tmp_path / "_one.py").unlink()  # some packagers leave the sources out
+    (tmp_path / "_one.py").unlink()  # renamed, perhaps
+    assert "sources have changed" in _archive.why_not(archive, tmp_path)
+    (tmp_path / "_two.py").unlink()  # some packagers leave the sources out
     assert _archive.why_not(archive, tmp_path) is None
     assert "another version" in _archive.why_not(archive._replace(version=0), tmp_path)
 
