@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from sev.kernels import _archive, _load
+from sev.kernels import _archive, _load, source
 
 EXPLAIN = """
 import json, sys, warnings
@@ -64,6 +64,14 @@ def test_what_cannot_be_used_is_compiled_by_numba_and_said(monkeypatch, caplog):
     monkeypatch.setattr("sev.kernels._machine.load", refuses)
     assert _load._from_archive("sev.backends.linear._kernels") is None
     assert "RuntimeError: LLVM is too old" in caplog.text
+
+
+def test_numba_compiles_where_it_has_no_folder_to_keep_anything():
+    defined = {}
+    exec("def add(a, b):\n    return a + b", defined)  # numba finds no folder for what is in no file
+    with pytest.raises(RuntimeError, match="no locator"):
+        source.compiled(cache=True)(defined["add"])
+    assert source.njit("int64", "int64")(defined["add"])(2, 3) == 5
 
 
 def test_nobody_waits_in_silence(monkeypatch, caplog):
