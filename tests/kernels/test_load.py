@@ -64,6 +64,11 @@ def test_what_cannot_be_used_is_compiled_by_numba_and_said(monkeypatch, caplog):
     monkeypatch.setattr("sev.kernels._machine.load", refuses)
     assert _load._from_archive("sev.backends.linear._kernels") is None
     assert "RuntimeError: LLVM is too old" in caplog.text
+    monkeypatch.undo()
+    archive = _archive.read(_archive.path_of("sev.backends.linear._kernels"))
+    monkeypatch.setattr(_archive, "read", lambda _: archive._replace(kernels={"forgotten": ["int64"]}))
+    assert _load._from_archive("sev.backends.linear._kernels") is None
+    assert "LookupError: no machine code for forgotten" in caplog.text
 
 
 def test_numba_compiles_where_it_has_no_folder_to_keep_anything():
