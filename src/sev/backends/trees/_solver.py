@@ -161,7 +161,7 @@ class _Run:
             np.ascontiguousarray(problem.queries, dtype=np.float64),
             np.ascontiguousarray(problem.active),
             np.ascontiguousarray(problem.column_feature, dtype=np.int64),
-            np.arange(n_rows),
+            np.arange(n_rows, dtype=np.int64),
             np.ones(n_rows, dtype=np.int64),
             np.empty(n_rows, dtype=np.int64),
         )
