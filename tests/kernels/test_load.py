@@ -59,7 +59,7 @@ def test_what_cannot_be_used_is_compiled_by_numba_and_said(monkeypatch, caplog):
     assert "linear._kernels with numba, which takes longer: their sources have changed" in caplog.text
 
     def refuses(*_):
-        raise RuntimeError("LLVM is too old")
+        raise RuntimeError("LLVM is\ntoo old\n")
 
     monkeypatch.setattr("sev.kernels._machine.load", refuses)
     assert _load._from_archive("sev.backends.linear._kernels") is None
