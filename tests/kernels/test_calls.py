@@ -5,7 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
+import sev
 from sev.kernels import load_kernels
 
 
@@ -102,3 +105,20 @@ def test_threads_do_not_meet(kernels):
 
     with ThreadPoolExecutor(4) as pool:
         assert set(map(tuple, pool.map(run, range(2_000)))) == {(1, 2, 4, 1, 2, 4, 0, 0, 0, 0)}
+
+
+def test_callers_do_not_leave_the_length_of_whole_numbers_to_the_platform(monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(40, 4))
+    labels = (rows.sum(axis=1) > 0).astype(int)
+    arange = np.arange
+
+    def short(*given, dtype=np.int32):  # numpy 1 on Windows
+        return arange(*given, dtype=dtype)
+
+    for model in (LogisticRegression(), RandomForestClassifier(5, random_state=0)):
+        explainer = sev.Explainer(model.fit(rows, labels), rows, labels)
+        found = explainer.explain(rows).to_frame()
+        with monkeypatch.context() as patch:
+            patch.setattr(np, "arange", short)
+            again = explainer.explain(rows)
+        assert again.to_frame().equals(found)

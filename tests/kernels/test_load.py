@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from sev.kernels import _archive, _load
+from sev.kernels import _archive, _load, source
 
 EXPLAIN = """
 import json, sys, warnings
@@ -59,11 +59,24 @@ def test_what_cannot_be_used_is_compiled_by_numba_and_said(monkeypatch, caplog):
     assert "linear._kernels with numba, which takes longer: their sources have changed" in caplog.text
 
     def refuses(*_):
-        raise RuntimeError("LLVM is too old")
+        raise RuntimeError("LLVM is\ntoo old\n")
 
     monkeypatch.setattr("sev.kernels._machine.load", refuses)
     assert _load._from_archive("sev.backends.linear._kernels") is None
     assert "RuntimeError: LLVM is too old" in caplog.text
+    monkeypatch.undo()
+    archive = _archive.read(_archive.path_of("sev.backends.linear._kernels"))
+    monkeypatch.setattr(_archive, "read", lambda _: archive._replace(kernels={"forgotten": ["int64"]}))
+    assert _load._from_archive("sev.backends.linear._kernels") is None
+    assert "LookupError: no machine code for forgotten" in caplog.text
+
+
+def test_numba_compiles_where_it_has_no_folder_to_keep_anything():
+    defined = {}
+    exec("def add(a, b):\n    return a + b", defined)  # numba finds no folder for what is in no file
+    with pytest.raises(RuntimeError, match="no locator"):
+        source.compiled(cache=True)(defined["add"])
+    assert source.njit("int64", "int64")(defined["add"])(2, 3) == 5
 
 
 def test_nobody_waits_in_silence(monkeypatch, caplog):

@@ -51,13 +51,35 @@ def test_the_user_has_a_folder_when_that_of_the_sources_cannot_be_written(bitcod
     assert "SEV_CACHE_DIR" in caplog.text
 
 
-def test_an_interrupted_writer_leaves_nothing(tmp_path, monkeypatch):
-    def fails(*_):
-        raise OSError("disk full")
+def test_a_user_without_a_home_keeps_machine_code_beside_the_sources(tmp_path, monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setattr(_machine.os, "replace", fails)
-    assert not _machine._write(tmp_path / "some.o", b"code")
+    for name in ("SEV_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(_machine.Path, "home", no_home)
+    assert _machine.cache_folders(tmp_path) == [tmp_path / "__pycache__"]
+
+
+def test_an_interrupted_writer_leaves_nothing(tmp_path, monkeypatch):
+    def stops(error):
+        def replace(*_):
+            raise error
+
+        monkeypatch.setattr(_machine.os, "replace", replace)
+        return _machine._write(tmp_path / "some.o", b"code")
+
+    assert not stops(OSError("disk full"))
     assert list(tmp_path.iterdir()) == []
+    with pytest.raises(KeyboardInterrupt):
+        stops(KeyboardInterrupt())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whoever_may_read_the_folder_may_read_machine_code(tmp_path):
+    (tmp_path / "other").touch()
+    assert _machine._write(tmp_path / "some.o", b"code")
+    assert (tmp_path / "some.o").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -58,7 +58,7 @@ def why_not(archive: Archive, folder: Path) -> str | None:
     """Why an archive cannot be used, None if it can. Without sources, nobody can have changed them."""
     if archive.version != VERSION:
         return "they were built for another version"
-    there = all((folder / name).exists() for name in archive.sources)
-    if there and digest_of(folder, archive.sources) != archive.digest:
+    there = [(folder / name).exists() for name in archive.sources]
+    if any(there) and not (all(there) and digest_of(folder, archive.sources) == archive.digest):
         return "their sources have changed since they were built"
     return None

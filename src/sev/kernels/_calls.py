@@ -35,6 +35,8 @@ class Kernel:
     """
 
     def __init__(self, name: str, address: int, kinds: list[str]) -> None:
+        if not address:  # of a name that LLVM does not know
+            raise LookupError(f"no machine code for {name}")
         self._name = name
         self._enter = _Entry(address)
         parts = [split(kind) for kind in kinds]

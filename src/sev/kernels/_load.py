@@ -55,6 +55,6 @@ def _from_archive(module: str) -> Any:
             kernels = {n: Kernel(n, address_of(f"{module}.{n}"), kinds) for n, kinds in archive.kernels.items()}
             return SimpleNamespace(**kernels)
     except Exception as error:  # whatever LLVM or the disk may say: numba can still compile the sources
-        reason = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"  # LLVM writes more than one line
     _log.warning("sev compiles the kernels of %s with numba, which takes longer: %s", module, reason)
     return None

@@ -7,7 +7,7 @@ import hashlib
 import logging
 import os
 import sys
-import tempfile
+import uuid
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,13 +64,18 @@ def cache_folders(folder: Path) -> list[Path]:
     chosen = os.environ.get("SEV_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
         return [Path(chosen)]
+    try:
+        return [folder / "__pycache__", _user_folder() / "sev"]
+    except RuntimeError:  # some users of containers have no home
+        return [folder / "__pycache__"]
+
+
+def _user_folder() -> Path:
     if sys.platform == "win32":
-        user = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        user = Path.home() / "Library" / "Caches"
-    else:
-        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return [folder / "__pycache__", user / "sev"]
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _read(path: Path) -> bytes | None:
@@ -87,13 +92,14 @@ def _write(path: Path, code: bytes) -> bool:
     """Write machine code, all of it or nothing; gives whether this was possible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=path.parent)
+        # Not a file of ``tempfile``, which no other user may read: one may install, and another run.
+        draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(draft, "xb") as file:
                 file.write(hashlib.sha256(code).digest() + code)
             os.replace(draft, path)
-        except OSError:
-            os.unlink(draft)
+        except BaseException:  # also when the user loses patience
+            draft.unlink(missing_ok=True)
             raise
     except OSError:
         return False

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +81,11 @@ def build(module: str) -> _archive.Archive:
     for each in [*linked.functions, *linked.global_variables]:
         if not each.is_declaration and each.name not in ways_in:
             each.linkage = "internal"
-    missing = [each.name for each in linked.functions if each.is_declaration and not _is_known(each.name)]
-    if missing:
-        raise NotImplementedError(f"nothing defines {', '.join(missing)}, which the kernels of {module} call")
+    _refuse_what_is_only_here(module, linked)
     linked.name = module
     linked.verify()
     path = _archive.path_of(module)
-    sources = _sources(path.parent, module.rpartition(".")[2])
+    sources = _sources(path.parent, module)
     kernels = {name: flatten(entry.kinds) for name, entry in entries}
     digest = _archive.digest_of(path.parent, sources)
     return _archive.Archive(linked.as_bitcode(), kernels, sources, digest, built_with())
@@ -95,6 +94,17 @@ def build(module: str) -> _archive.Archive:
 def built_with() -> str:
     """What an archive depends on beside its sources."""
     return f"numba {numba.__version__}, Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _refuse_what_is_only_here(module: str, linked: Any) -> None:
+    """Refuse what machine code needs and another process does not have: functions, globals, fixed addresses."""
+    parts = [*linked.functions, *linked.global_variables]
+    missing = [each.name for each in parts if each.is_declaration and not _is_known(each.name)]
+    if missing:
+        raise NotImplementedError(f"nothing defines {', '.join(missing)}, which the kernels of {module} use")
+    # Numba's way to large constant arrays and to functions of other libraries.
+    if any(each.name.startswith("numba.dynamic.globals") for each in parts):
+        raise NotImplementedError(f"the kernels of {module} use an address that holds in this process only")
 
 
 def _is_known(name: str) -> bool:
@@ -165,18 +175,32 @@ define i32 @"{name}"(ptr %slots, ptr %result) {{
 
 def _sources(folder: Path, module: str) -> list[str]:
     """The files of a folder from which a module of kernels is made: its own, and those that it imports from there."""
-    package = ".".join(folder.parts[folder.parts.index("sev") :])
+    package, _, own = module.rpartition(".")
     found: list[str] = []
-    waiting = [f"{module}.py"]
+    waiting = [own]
     while waiting:
-        name = waiting.pop()
-        if name in found or not (folder / name).exists():
+        path = folder / f"{waiting.pop()}.py"
+        if path.name in found or not path.exists():
             continue
-        found.append(name)
-        for node in ast.walk(ast.parse((folder / name).read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package + "."):
-                waiting.append(node.module.removeprefix(package + ".") + ".py")
+        found.append(path.name)
+        for name in _imports(path, package):
+            if name.startswith(f"{package}."):
+                waiting.append(name.removeprefix(f"{package}.").partition(".")[0])
+            elif name.startswith("sev.") and name != package and not name.startswith(("sev.kernels", "sev.typing")):
+                raise NotImplementedError(f"{path.name} imports {name}: nobody would see that kernels change with it")
     return sorted(found)
+
+
+def _imports(path: Path, package: str) -> list[str]:
+    """Full names of what a file imports, be they modules or something in them."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            origin = resolve_name("." * node.level + (node.module or ""), package)
+            names += [origin, *(f"{origin}.{each.name}" for each in node.names)]
+    return names
 
 
 def _stop_before_machine_code() -> None:

@@ -31,7 +31,10 @@ def njit(*kinds: Kind, **options: Any) -> Callable[[_Function], _Function]:
 
 def _entry(function: Any, _: tuple[Kind, ...], settings: dict[str, Any]) -> Any:
     """Compiled at its first call, not here: tools that read all modules need not wait."""
-    return compiled(cache=True, **settings)(function)
+    try:
+        return compiled(cache=True, **settings)(function)
+    except RuntimeError:  # numba has no folder that can be written
+        return compiled(**settings)(function)
 
 
 def _part(function: Any, settings: dict[str, Any]) -> Any:
