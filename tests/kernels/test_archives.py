@@ -78,6 +78,7 @@ def test_imports_of_any_form_are_sources(imported, tmp_path):
     [
         ("plain_kernels", "    return np.int64(values.sum())", None),
         ("absent_kernels", "    return np.int64(math.gamma(values[0]))", "nothing defines"),
+        ("library_kernels", "    return np.int64(math.exp(values[0]))", "nothing defines llvm.exp"),
         ("fixed_kernels", "    return LARGE[np.int64(values[0])]", "holds in this process only"),
     ],
 )

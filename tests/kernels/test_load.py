@@ -49,6 +49,9 @@ def test_archives_and_numba_give_the_same_answers(tmp_path):
     assert {"linear._kernels", "trees._kernels", "trees._wide"} <= names
     slow, _ = explain(tmp_path / "slow", SEV_KERNELS="numba")
     assert slow == {**quick, "numba": True}
+    # Python then fills what it allocates with odd numbers, and watches both ends of it: nothing is read before it is
+    # set, and nothing written outside.
+    assert explain(tmp_path / "quick", PYTHONMALLOC="debug")[0] == quick
 
 
 def test_what_cannot_be_used_is_compiled_by_numba_and_said(monkeypatch, caplog):

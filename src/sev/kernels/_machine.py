@@ -19,6 +19,8 @@ _log = logging.getLogger("sev")
 
 #: Functions of the interpreter that kernels call to allocate memory; both may be called without its lock.
 ALLOCATORS = ("PyMem_RawMalloc", "PyMem_RawFree")
+#: How machine code is made; raised when :func:`make` changes, so that nothing is taken which was made otherwise.
+_RECIPE = "1"
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -47,7 +49,7 @@ def make(bitcode: bytes, target: Any) -> bytes:
 def _machine_code(name: str, bitcode: bytes, folder: Path) -> bytes:
     target = _target()
     key = hashlib.sha256(bitcode)
-    key.update("\0".join([llvmlite.__version__, target.triple, *_processor()]).encode())
+    key.update("\0".join([_RECIPE, llvmlite.__version__, target.triple, *_processor()]).encode())
     file_name = f"{name}-{key.hexdigest()[:24]}.o"
     for place in cache_folders(folder):
         kept = _read(place / file_name)

@@ -65,6 +65,9 @@ define void @NRT_MemInfo_call_dtor(ptr %array) {
 }
 """
 
+#: Functions of LLVM that become instructions on every processor.
+_INSTRUCTIONS = {"assume", "cttz", "fabs", "lifetime", "memset", "smax", "smin", "smul", "umax", "umin"}
+
 _ITEM_SIZES = {"boolean": 1, "int32": 4, "int64": 8, "uint64": 8, "float64": 8}
 
 
@@ -108,9 +111,8 @@ def _refuse_what_is_only_here(module: str, linked: Any) -> None:
 
 
 def _is_known(name: str) -> bool:
-    """Whether a function is there wherever machine code is made."""
-    portable = name.startswith("llvm.") and not name.startswith(("llvm.x86.", "llvm.aarch64."))
-    return portable or name in _machine.ALLOCATORS
+    """Whether a function is there wherever machine code is made; many of LLVM's own are calls of a C library."""
+    return name in _machine.ALLOCATORS or (name.startswith("llvm.") and name.split(".")[1] in _INSTRUCTIONS)
 
 
 class _Compiled:

@@ -17,7 +17,7 @@ from backends.trees.problems import (
 )
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 
-from sev import Status
+from sev import Explainer, Status
 from sev.backends.trees import _solver
 from sev.backends.trees._backend import Link, TreeBackend
 from sev.backends.trees._encoding import to_numbers
@@ -288,3 +288,11 @@ def test_a_model_that_raises_stops_only_its_row():
     assert solution.status[failed] == Status.ERROR.code
     others = np.arange(problem.n_rows) != failed
     np.testing.assert_array_equal(solution.sizes()[others], whole.sizes()[others])
+
+
+def test_a_size_limit_may_be_as_large_as_one_likes():
+    rows = np.random.default_rng(0).normal(size=(80, 4))
+    labels = (rows.sum(axis=1) > 0).astype(int)
+    explainer = Explainer(GradientBoostingClassifier(n_estimators=5).fit(rows, labels), rows, labels)
+    limited, free = explainer.explain(rows, max_size=2**70), explainer.explain(rows)
+    assert [one.sets for one in limited] == [one.sets for one in free]

@@ -115,7 +115,7 @@ class Solver:
         limits = problem.limits
         return Rules(
             int(problem.kind == "minus"), sign, sign * self._base, sure, limit,
-            _MOST_SIZE if limits.max_size is None else limits.max_size, max(1, limits.max_sets),
+            _MOST_SIZE if limits.max_size is None else min(limits.max_size, _MOST_SIZE), max(1, limits.max_sets),
         )  # fmt: skip
 
     def _trees_for(self, reference: FloatArray) -> Trees:
