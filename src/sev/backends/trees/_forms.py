@@ -95,6 +95,7 @@ class Rules(NamedTuple):
     limit: Any  # above it a set does not cross; between the two only the model knows
     max_size: Any
     max_sets: Any  # sets to list for each row, sure or not
+    by_level: Any  # 1 when tables of terms may answer for all sets of one size
 
 
 class Answers(NamedTuple):
@@ -112,5 +113,5 @@ class Answers(NamedTuple):
 TREES = Form(Trees, (INTS, VECTOR, INTS, INTS, WORDS, INTS))
 PATTERNS = Form(Patterns, (INTS, INTS, VECTOR, WORD_MATRIX, INTS, SHORTS, VECTOR))
 QUERIES = Form(Queries, (MATRIX, BOOL_MATRIX, INTS, INTS, INTS, INTS))
-RULES = Form(Rules, (INT, FLOAT, FLOAT, FLOAT, FLOAT, INT, INT))
+RULES = Form(Rules, (INT, FLOAT, FLOAT, FLOAT, FLOAT, INT, INT, INT))
 ANSWERS = Form(Answers, (INTS, INTS, INTS, INTS, INTS, WORD_MATRIX, VECTOR))

@@ -30,6 +30,8 @@ _MOST_SIZE = 1 << 40
 
 #: Features of a row up to which a table of all sets ends its search.
 MOST_DENSE = 22
+#: Whether tables of terms may answer for all sets of one size, where they take less work than branch and bound.
+BY_LEVEL = 1
 
 _FOLDER = "sev.backends.trees."
 #: The kernels that search for a row, one after the other.
@@ -116,6 +118,7 @@ class Solver:
         return Rules(
             int(problem.kind == "minus"), sign, sign * self._base, sure, limit,
             _MOST_SIZE if limits.max_size is None else min(limits.max_size, _MOST_SIZE), max(1, limits.max_sets),
+            BY_LEVEL,
         )  # fmt: skip
 
     def _trees_for(self, reference: FloatArray) -> Trees:

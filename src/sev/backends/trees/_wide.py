@@ -6,6 +6,7 @@ from typing import Any
 
 from sev.backends.trees._branch import search_cubes, search_greedy
 from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, Found
+from sev.backends.trees._levels import NEVER, level_work, search_level
 from sev.backends.trees._outcomes import FOUND_SETS, NONE, SPENT, TOO_LARGE
 from sev.backends.trees._room import ints
 from sev.backends.trees._rows import begin_row, end_row, order_groups, prepare
@@ -15,7 +16,10 @@ from sev.kernels.source import njit
 @njit()
 def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, groups: Any, rules: Any, found: Any,
                   work: Any) -> tuple[int, int]:  # fmt: skip
-    """Search sizes from ``k`` on by branch and bound; gives outcome and proven size."""
+    """Search sizes from ``k`` on, each by tables or branch and bound, or first one and then the other.
+
+    Gives outcome and proven size.
+    """
     needed = order_groups(n, n_trees, cubes, constant, groups, rules.limit)
     if needed > k:
         k = needed
@@ -38,8 +42,18 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
         share[1] = work[1] - work[0]
         if probing == 0 and share[1] > work[0] + 100_000:
             share[1] = work[0] + 100_000
-        answer = search_cubes(probing, n, n_trees, cubes, constant, groups.linear, rules.limit, found, share)
-        work[0] += share[0]
+        by_level = level_work(probing, n, n_trees, cubes) if rules.by_level == 1 else NEVER
+        affordable = by_level <= share[1]
+        answer = -1
+        if not affordable or by_level > 4 * n * cubes.first[cubes.tree[n_trees]]:  # more than one round of first picks
+            share[1] = min(share[1], by_level)
+            answer = search_cubes(probing, n, n_trees, cubes, constant, groups.linear, rules.limit, found, share)
+            work[0] += share[0]
+        if answer < 0 and affordable:
+            found.cursor[1] = 0
+            search_level(probing, n, n_trees, cubes, constant, groups.linear, rules.limit, found)
+            work[0] += by_level
+            answer = 1 if found.cursor[1] > 0 else 0
         if probing == 0:
             if answer == 0:
                 return NONE, n

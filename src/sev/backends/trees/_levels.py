@@ -1,0 +1,256 @@
+"""Kernels for all sets of one size when each tree knows few features: a table of terms for every degree.
+
+Collapsed, a tree of a few features is a polynomial in "feature i is in the set", and sets of k features see only its
+terms of up to k features. The terms of one degree lie in one table, in the order in which sets are counted when the
+highest number matters most. Sets with the highest number p are then one stretch of it, as long as the front that
+belongs to the features below p: a pick adds a stretch of each table to the table of one degree less, and what is left
+to pick from is the front of every table. All sets of k features cost a few additions each, however many the trees are.
+
+Rounding is not watched in the tables: what they say may cross, up to the slack, is added up once more cube by cube.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sev.backends.trees._room import flags, floats, ints, unset
+from sev.backends.trees._tables import count_low, record
+from sev.kernels.source import njit
+
+#: Features of one tree up to which its polynomial is written down.
+WIDEST_TREE = 12
+#: Features of a row up to which sets fit into one word.
+_MOST_FEATURES = 60
+#: Entries of the tables up to which they are made.
+_MOST_ENTRIES = 1_000_000
+#: More than the relative error of one addition.
+_EPSILON = 2.3e-16
+#: In place of the work that tables would take, where they cannot be made.
+NEVER = 1 << 60
+
+
+@njit()
+def count_sets(n: int, size: int) -> int:
+    """How many sets of a size n features have."""
+    count = 1
+    for i in range(size):
+        count = count * (n - i) // (i + 1)
+    return count
+
+
+@njit()
+def count_bits(word: int) -> int:
+    """How many bits are set."""
+    count = 0
+    while word != 0:
+        word &= word - 1
+        count += 1
+    return count
+
+
+@njit()
+def features_of(cubes: Any, t: int) -> int:
+    """The features of one tree, as bits."""
+    tree, first, _, _, member = cubes
+    present = 0
+    for a in range(first[tree[t]], first[tree[t + 1]]):
+        present |= 1 << member[a]
+    return present
+
+
+@njit()
+def widest_tree(n_trees: int, cubes: Any) -> int:
+    """The largest number of features that one tree has."""
+    widest = 0
+    for t in range(n_trees):
+        widest = max(widest, count_bits(features_of(cubes, t)))
+    return widest
+
+
+@njit()
+def level_work(k: int, n: int, n_trees: int, cubes: Any) -> int:
+    """Work that the tables for sets of ``k`` features take, in the units of branch and bound."""
+    if n > _MOST_FEATURES or k < 3:
+        return NEVER
+    work = 0
+    widest = 0
+    for t in range(n_trees):
+        m = count_bits(features_of(cubes, t))
+        if m > WIDEST_TREE:
+            return NEVER
+        widest = max(widest, m)
+        work += 5 << m
+    for d in range(1, max(2, min(k, widest)) + 1):
+        work += count_sets(n, d)
+        if work > _MOST_ENTRIES:
+            return NEVER
+    work += k * count_sets(n, k)
+    return work if work < 16 * _MOST_ENTRIES else NEVER
+
+
+@njit()
+def count_all(n: int, depth: int) -> Any:
+    """How many sets of each size the first features have: for p features and size d at ``p * (depth + 1) + d``."""
+    counts = ints((n + 1) * (depth + 1))
+    for p in range(n + 1):
+        counts[p * (depth + 1)] = 1
+        for d in range(1, depth + 1):
+            if p > 0:
+                before = (p - 1) * (depth + 1) + d
+                counts[p * (depth + 1) + d] = counts[before] + counts[before - 1]
+    return counts
+
+
+@njit()
+def write_tree(t: int, cubes: Any, degree: Any, counts: Any, depth: int, offset: Any, local: Any, rank: Any, own: Any,
+               bit: Any, terms: Any) -> float:  # fmt: skip
+    """Add the terms of one tree to the tables; gives the sum of the sizes of all numbers that went into them.
+
+    ``local`` has an entry for each set of the tree's own features, zero before and after; the constant stays in the
+    first. The other arrays before ``terms`` are scratch.
+    """
+    tree, first, need, leaf, member = cubes
+    present = features_of(cubes, t)
+    m = 0
+    g = 0
+    total = 0.0
+    while present >> g != 0:
+        if (present >> g) & 1 != 0:
+            bit[g] = 1 << m
+            own[m] = g  # the features of the tree, in order
+            m += 1
+        g += 1
+    for i in range(tree[t], tree[t + 1]):
+        inside = 0
+        outside = 0
+        for a in range(first[i], first[i] + need[i]):
+            inside |= bit[member[a]]
+        for a in range(first[i] + need[i], first[i + 1]):
+            outside |= bit[member[a]]
+        some = outside
+        size = abs(leaf[i])
+        while True:
+            local[inside | some] += -leaf[i] if degree[some] & 1 != 0 else leaf[i]
+            total += size
+            if some == 0:
+                break
+            some = (some - 1) & outside
+    rank[0] = 0
+    for b in range(m):
+        begin = own[b] * (depth + 1)
+        for low in range(1 << b):
+            mask = low + (1 << b)
+            d = degree[mask]
+            if d <= depth:
+                rank[mask] = rank[low] + counts[begin + d]
+                terms[offset[d] + rank[mask]] += local[mask]
+            local[mask] = 0.0
+    return total
+
+
+@njit()
+def fold_levels(pick: int, highest: int, left: int, depth: int, counts: Any, terms: Any, offset: Any,
+                to_offset: Any) -> None:  # fmt: skip
+    """The tables of the features below ``pick`` once it is in the set; only degrees up to ``left`` matter."""
+    row = pick * (depth + 1)
+    for d in range(1, min(left, highest) + 1):
+        # Numbers without a sign as indices, so that several entries are added in one step.
+        at, to_at, length = np.uint64(offset[d]), np.uint64(to_offset[d]), np.uint64(counts[row + d])
+        if d < highest:
+            beside = np.uint64(offset[d + 1] + counts[row + d + 1])
+            for e in range(length):
+                terms[to_at + e] = terms[at + e] + terms[beside + e]
+        else:
+            for e in range(length):
+                terms[to_at + e] = terms[at + e]
+
+
+@njit()
+def margin_of(n_trees: int, cubes: Any, constant: float, linear: Any, picks: Any, size: int, chosen: Any) -> float:
+    """The margin of a set, added up cube by cube; ``chosen`` is False everywhere before and after."""
+    tree, first, need, leaf, member = cubes
+    total = constant
+    for i in range(size):
+        chosen[picks[i]] = True
+        total += linear[picks[i]]
+    for t in range(n_trees):
+        for i in range(tree[t], tree[t + 1]):
+            middle = first[i] + need[i]
+            end = first[i + 1]
+            at = first[i]
+            while at < end and chosen[member[at]] == (at < middle):
+                at += 1
+            if at == end:
+                total += leaf[i]
+                break
+    for i in range(size):
+        chosen[picks[i]] = False
+    return total
+
+
+@njit()
+def search_level(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear: Any, limit: float,
+                 found: Any) -> None:  # fmt: skip
+    """Record all sets of ``size`` >= 3 features that bring the margin down to the limit."""
+    widest = widest_tree(n_trees, cubes)
+    highest = max(2, min(size, widest))
+    degree, rank, local = ints(1 << widest), unset(1 << widest), floats(1 << widest)
+    local[0] = 0.0
+    for mask in range(1, 1 << widest):
+        degree[mask] = degree[mask >> 1] + (mask & 1)
+        local[mask] = 0.0
+    counts = count_all(n, size)
+    # After j picks: tables of the degrees that matter, for the n - j features that may be left at most.
+    offsets = ints((size + 1) * (size + 2))
+    end = 0
+    for j in range(size - 1):
+        for d in range(1, min(size - j, highest) + 1):
+            offsets[j * (size + 2) + d] = end
+            end += counts[(n - j) * (size + 1) + d]
+    terms = floats(end)
+    for e in range(offsets[size + 3]):
+        terms[e] = linear[e] if e < n else 0.0
+    own, bit = ints(n), ints(n)
+    total = abs(constant)
+    for g in range(n):
+        total += abs(linear[g])
+    for t in range(n_trees):
+        total += write_tree(t, cubes, degree, counts, size, offsets, local, rank, own, bit, terms)
+    loose = limit + _EPSILON * total * (cubes.tree[n_trees] + 2 * n + 2)
+    chosen, picks, top, values = flags(n), ints(size), ints(size), floats(size)
+    values[0] = constant + local[0]
+    top[0] = n
+    depth = 0
+    while depth >= 0:
+        left = size - depth
+        offset = offsets[depth * (size + 2) : (depth + 1) * (size + 2)]
+        if left == 2:
+            single, pair = terms[offset[1] :], terms[offset[2] :]
+            for j in range(1, top[depth]):
+                here, front = values[depth] + single[j], j * (j - 1) >> 1
+                if count_low(j, here, single, pair, front, loose) == 0:
+                    continue
+                picks[depth] = j
+                for i in range(j):
+                    if here + (single[i] + pair[front + i]) <= loose:
+                        picks[depth + 1] = i
+                        value = margin_of(n_trees, cubes, constant, linear, picks, size, chosen)
+                        if value <= limit:
+                            record(found, picks, size, value)
+                        if found.cursor[1] > found.cursor[2]:
+                            return
+            depth -= 1
+            continue
+        pick = top[depth] - 1
+        if pick < left - 1:
+            depth -= 1
+            continue
+        top[depth] = pick
+        picks[depth] = pick
+        values[depth + 1] = values[depth] + terms[offset[1] + pick]
+        to_offset = offsets[(depth + 1) * (size + 2) :]
+        fold_levels(pick, min(left, highest), left - 1, size, counts, terms, offset, to_offset)
+        depth += 1
+        top[depth] = pick
