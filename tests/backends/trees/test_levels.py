@@ -1,5 +1,7 @@
 """Tables of terms, which answer for all sets of one size at once, against the definition and branch and bound."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from backends.trees.problems import compare, make_problem, read, sets_of, with_limits
@@ -90,6 +92,19 @@ def test_what_the_tables_do_not_hold(p, width, by_level, monkeypatch):
     assert solution.lower_bound.tolist() == [4]
     assert not solution.complete[0]
     assert len(sets_of(solution, 0, p)) == 10
+
+
+@BOTH
+def test_tables_end_what_branch_and_bound_began(by_level, monkeypatch):
+    """So few trees that branch and bound goes first, and such equal weights that it does not come to an end."""
+    monkeypatch.setattr(_solver, "BY_LEVEL", by_level)
+    trees = [stump(column, -1.0) for column in range(16)]
+    trees += [chain([0, 1, 2, 3], 0.02), chain([0, 1, 2, 3, 4], -0.02), chain([5, 6, 7, 8, 9], 0.02)]
+    model = Hand(trees, 16, 5.5)
+    problem = with_limits(model.problem(np.zeros((1, 16)), np.ones((1, 16))), max_sets=10_000)
+    solution = model.backend.solve(problem)
+    assert sorted(sets_of(solution, 0, 16)) == list(combinations(range(16), 6))
+    assert solution.complete[0]
 
 
 def test_a_list_of_sets_is_cut():
