@@ -125,7 +125,8 @@ def ending(setting, row: int) -> dict:
 def worst() -> dict:
     """Seconds of single rows that are made to be hard, and how their search ended."""
     figures = {}
-    for p, size, width in ((20, 10, 3), (32, 16, 3), (40, 20, 3), (16, 8, 5), (20, 10, 5), (22, 11, 5), (24, 12, 5)):
+    sizes = [(20, 10, 3), (32, 16, 3), (40, 20, 3), *((p, p // 2, 5) for p in (16, 20, 22, 24, 28))]
+    for p, size, width in sizes:
         model = EqualWeights(p, size, width)
         import trees
 

@@ -82,12 +82,12 @@ def level_work(k: int, n: int, n_trees: int, cubes: Any) -> int:
             return NEVER
         widest = max(widest, m)
         work += 5 << m
+    entries = 0
     for d in range(1, max(2, min(k, widest)) + 1):
-        work += count_sets(n, d)
-        if work > _MOST_ENTRIES:
+        entries += count_sets(n, d)
+        if entries > _MOST_ENTRIES:
             return NEVER
-    work += k * count_sets(n, k)
-    return work if work < 16 * _MOST_ENTRIES else NEVER
+    return work + entries + k * count_sets(n, k)
 
 
 @njit()
