@@ -14,11 +14,8 @@ from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, VECTOR, Fo
 from sev.backends.trees._outcomes import FOUND_SETS, NONE, TOO_LARGE
 from sev.backends.trees._room import flags, floats, ints
 from sev.backends.trees._rows import begin_row, end_row, prepare
-from sev.backends.trees._tables import record
+from sev.backends.trees._tables import EPSILON, record
 from sev.kernels.source import njit
-
-#: More than the relative error of one addition.
-_EPSILON = 2.3e-16
 
 
 @njit()
@@ -59,7 +56,7 @@ def fill(n: int, n_trees: int, cubes: Any, constant: float, linear: Any, sums: A
         for begin in range(0, 1 << n, 2 * step):
             for at in range(begin, begin + step):
                 sums[at + step] += sums[at]
-    return _EPSILON * total * (tree[n_trees] + 2 * n + 2)
+    return EPSILON * total * (tree[n_trees] + 2 * n + 2)
 
 
 @njit()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sev.backends.trees._room import flags, floats, ints, unset
-from sev.backends.trees._tables import count_low, record
+from sev.backends.trees._tables import EPSILON, count_low, record
 from sev.kernels.source import njit
 
 #: Features of one tree up to which its polynomial is written down.
@@ -25,8 +25,6 @@ WIDEST_TREE = 12
 _MOST_FEATURES = 60
 #: Entries of the tables up to which they are made.
 _MOST_ENTRIES = 1_000_000
-#: More than the relative error of one addition.
-_EPSILON = 2.3e-16
 #: In place of the work that tables would take, where they cannot be made.
 NEVER = 1 << 60
 
@@ -191,66 +189,79 @@ def margin_of(n_trees: int, cubes: Any, constant: float, linear: Any, picks: Any
 
 
 @njit()
-def search_level(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear: Any, limit: float,
-                 found: Any) -> None:  # fmt: skip
-    """Record all sets of ``size`` >= 3 features that bring the margin down to the limit."""
-    widest = widest_tree(n_trees, cubes)
-    highest = max(2, min(size, widest))
-    degree, rank, local = ints(1 << widest), unset(1 << widest), floats(1 << widest)
-    local[0] = 0.0
-    for mask in range(1, 1 << widest):
-        degree[mask] = degree[mask >> 1] + (mask & 1)
-        local[mask] = 0.0
-    counts = count_all(n, size)
-    # After j picks: tables of the degrees that matter, for the n - j features that may be left at most.
+def lay_out(size: int, n: int, highest: int, counts: Any) -> Any:
+    """Where each table begins: after j picks, of degree d, at ``j * (size + 2) + d``; the end of all comes last.
+
+    After j picks at most n - j features are left, and at most ``size`` - j degrees matter.
+    """
     offsets = ints((size + 1) * (size + 2))
     end = 0
     for j in range(size - 1):
         for d in range(1, min(size - j, highest) + 1):
             offsets[j * (size + 2) + d] = end
             end += counts[(n - j) * (size + 1) + d]
-    terms = floats(end)
-    for e in range(offsets[size + 3]):
-        terms[e] = linear[e] if e < n else 0.0
-    own, bit = ints(n), ints(n)
+    offsets[offsets.shape[0] - 1] = end
+    return offsets
+
+
+@njit()
+def write_levels(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear: Any, widest: int, counts: Any,
+                 offsets: Any, terms: Any) -> tuple[float, float]:  # fmt: skip
+    """Write the terms of all trees; gives the margin of no set, and a bound on what rounding has done to any other."""
+    degree, rank, local = ints(1 << widest), unset(1 << widest), floats(1 << widest)
+    local[0] = 0.0
+    for mask in range(1, 1 << widest):
+        degree[mask] = degree[mask >> 1] + (mask & 1)
+        local[mask] = 0.0
     total = abs(constant)
     for g in range(n):
+        terms[g] = linear[g]
         total += abs(linear[g])
+    for e in range(n, offsets[size + 3]):  # up to the first table after one pick
+        terms[e] = 0.0
+    own, bit = ints(n), ints(n)
     for t in range(n_trees):
         total += write_tree(t, cubes, degree, counts, size, offsets, local, rank, own, bit, terms)
-    loose = limit + _EPSILON * total * (cubes.tree[n_trees] + 2 * n + 2)
-    chosen, picks, top, values = flags(n), ints(size), ints(size), floats(size)
-    values[0] = constant + local[0]
+    return constant + local[0], EPSILON * total * (cubes.tree[n_trees] + 2 * n + 2)
+
+
+@njit()
+def search_level(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear: Any, limit: float,
+                 found: Any) -> None:  # fmt: skip
+    """Record all sets of ``size`` >= 3 features that bring the margin down to the limit."""
+    widest = widest_tree(n_trees, cubes)
+    highest = max(2, min(size, widest))
+    counts = count_all(n, size)
+    offsets = lay_out(size, n, highest, counts)
+    terms = floats(offsets[offsets.shape[0] - 1])
+    values, picks, top, chosen = floats(size), ints(size), ints(size), flags(n)
+    values[0], slack = write_levels(size, n, n_trees, cubes, constant, linear, widest, counts, offsets, terms)
     top[0] = n
     depth = 0
     while depth >= 0:
         left = size - depth
-        offset = offsets[depth * (size + 2) : (depth + 1) * (size + 2)]
-        if left == 2:
-            single, pair = terms[offset[1] :], terms[offset[2] :]
-            for j in range(1, top[depth]):
-                here, front = values[depth] + single[j], j * (j - 1) >> 1
-                if count_low(j, here, single, pair, front, loose) == 0:
-                    continue
-                picks[depth] = j
-                for i in range(j):
-                    if here + (single[i] + pair[front + i]) <= loose:
-                        picks[depth + 1] = i
-                        value = margin_of(n_trees, cubes, constant, linear, picks, size, chosen)
-                        if value <= limit:
-                            record(found, picks, size, value)
-                        if found.cursor[1] > found.cursor[2]:
-                            return
-            depth -= 1
+        offset, to_offset = offsets[depth * (size + 2) :], offsets[(depth + 1) * (size + 2) :]
+        pick = top[depth] - 1  # the highest that is left
+        if left > 2 and pick >= left - 1:
+            top[depth] = pick
+            picks[depth] = pick
+            values[depth + 1] = values[depth] + terms[offset[1] + pick]
+            fold_levels(pick, min(left, highest), left - 1, size, counts, terms, offset, to_offset)
+            depth += 1
+            top[depth] = pick
             continue
-        pick = top[depth] - 1
-        if pick < left - 1:
-            depth -= 1
-            continue
-        top[depth] = pick
-        picks[depth] = pick
-        values[depth + 1] = values[depth] + terms[offset[1] + pick]
-        to_offset = offsets[(depth + 1) * (size + 2) :]
-        fold_levels(pick, min(left, highest), left - 1, size, counts, terms, offset, to_offset)
-        depth += 1
-        top[depth] = pick
+        for j in range(1, top[depth] if left == 2 else 0):
+            single, pair, front = terms[offset[1] :], terms[offset[2] :], j * (j - 1) >> 1
+            here = values[depth] + single[j]
+            if count_low(j, here, single, pair, front, limit + slack) == 0:
+                continue
+            picks[depth] = j
+            for i in range(j):
+                if here + (single[i] + pair[front + i]) <= limit + slack:
+                    picks[depth + 1] = i
+                    value = margin_of(n_trees, cubes, constant, linear, picks, size, chosen)
+                    if value <= limit:
+                        record(found, picks, size, value)
+            if found.cursor[1] > found.cursor[2]:
+                return
+        depth -= 1

@@ -22,6 +22,8 @@ from sev.kernels.source import njit
 WIDEST_PAIRS = 256
 WIDEST_TRIPLES = 32
 WIDEST_CUBIC = 64
+#: More than the relative error of one addition.
+EPSILON = 2.3e-16
 
 
 @njit()
