@@ -104,10 +104,10 @@ def _refuse_what_is_only_here(module: str, linked: Any) -> None:
     parts = [*linked.functions, *linked.global_variables]
     missing = [each.name for each in parts if each.is_declaration and not _is_known(each.name)]
     if missing:
-        raise NotImplementedError(f"nothing defines {', '.join(missing)}, which the kernels of {module} use")
+        raise ValueError(f"nothing defines {', '.join(missing)}, which the kernels of {module} use")
     # Numba's way to large constant arrays and to functions of other libraries.
     if any(each.name.startswith("numba.dynamic.globals") for each in parts):
-        raise NotImplementedError(f"the kernels of {module} use an address that holds in this process only")
+        raise ValueError(f"the kernels of {module} use an address that holds in this process only")
 
 
 def _is_known(name: str) -> bool:
@@ -189,7 +189,7 @@ def _sources(folder: Path, module: str) -> list[str]:
             if name.startswith(f"{package}."):
                 waiting.append(name.removeprefix(f"{package}.").partition(".")[0])
             elif name.startswith("sev.") and name != package and not name.startswith(("sev.kernels", "sev.typing")):
-                raise NotImplementedError(f"{path.name} imports {name}: nobody would see that kernels change with it")
+                raise ValueError(f"{path.name} imports {name}: nobody would see that kernels change with it")
     return sorted(found)
 
 

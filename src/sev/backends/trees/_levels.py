@@ -49,43 +49,40 @@ def count_bits(word: int) -> int:
 
 
 @njit()
-def features_of(cubes: Any, t: int) -> int:
-    """The features of one tree, as bits."""
+def features_of_trees(n: int, n_trees: int, cubes: Any) -> Any:
+    """The features of each tree, as bits, and as the last entry the most that one tree has; -1 if these are too many.
+
+    Too many features in all do not fit into a word, and too many in one tree have too long a polynomial.
+    """
     tree, first, _, _, member = cubes
-    present = 0
-    for a in range(first[tree[t]], first[tree[t + 1]]):
-        present |= 1 << member[a]
-    return present
-
-
-@njit()
-def widest_tree(n_trees: int, cubes: Any) -> int:
-    """The largest number of features that one tree has."""
+    features = ints(n_trees + 1)
+    if n > _MOST_FEATURES:
+        features[n_trees] = -1
+        return features
     widest = 0
     for t in range(n_trees):
-        widest = max(widest, count_bits(features_of(cubes, t)))
-    return widest
+        for a in range(first[tree[t]], first[tree[t + 1]]):
+            features[t] |= 1 << member[a]
+        widest = max(widest, count_bits(features[t]))
+    features[n_trees] = widest if widest <= WIDEST_TREE else -1
+    return features
 
 
 @njit()
-def level_work(k: int, n: int, n_trees: int, cubes: Any) -> int:
+def level_work(k: int, n: int, n_trees: int, features: Any) -> int:
     """Work that the tables for sets of ``k`` features take, in the units of branch and bound."""
-    if n > _MOST_FEATURES or k < 3:
+    widest = features[n_trees]
+    if widest < 0 or k < 3:
         return NEVER
-    work = 0
-    widest = 0
-    for t in range(n_trees):
-        m = count_bits(features_of(cubes, t))
-        if m > WIDEST_TREE:
-            return NEVER
-        widest = max(widest, m)
-        work += 5 << m
     entries = 0
     for d in range(1, max(2, min(k, widest)) + 1):
         entries += count_sets(n, d)
         if entries > _MOST_ENTRIES:
             return NEVER
-    return work + entries + k * count_sets(n, k)
+    work = entries + k * count_sets(n, k)
+    for t in range(n_trees):
+        work += 5 << count_bits(features[t])
+    return work
 
 
 @njit()
@@ -102,15 +99,14 @@ def count_all(n: int, depth: int) -> Any:
 
 
 @njit()
-def write_tree(t: int, cubes: Any, degree: Any, counts: Any, depth: int, offset: Any, local: Any, rank: Any, own: Any,
-               bit: Any, terms: Any) -> float:  # fmt: skip
+def write_tree(t: int, cubes: Any, present: int, degree: Any, counts: Any, depth: int, offset: Any, local: Any,
+               rank: Any, own: Any, bit: Any, terms: Any) -> float:  # fmt: skip
     """Add the terms of one tree to the tables; gives the sum of the sizes of all numbers that went into them.
 
-    ``local`` has an entry for each set of the tree's own features, zero before and after; the constant stays in the
-    first. The other arrays before ``terms`` are scratch.
+    ``present`` are its features, as bits. ``local`` has an entry for each set of them, zero before and after; the
+    constant stays in the first. The other arrays before ``terms`` are scratch.
     """
     tree, first, need, leaf, member = cubes
-    present = features_of(cubes, t)
     m = 0
     g = 0
     total = 0.0
@@ -205,9 +201,10 @@ def lay_out(size: int, n: int, highest: int, counts: Any) -> Any:
 
 
 @njit()
-def write_levels(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear: Any, widest: int, counts: Any,
+def write_levels(size: int, n: int, n_trees: int, cubes: Any, features: Any, constant: float, linear: Any, counts: Any,
                  offsets: Any, terms: Any) -> tuple[float, float]:  # fmt: skip
     """Write the terms of all trees; gives the margin of no set, and a bound on what rounding has done to any other."""
+    widest = features[n_trees]
     degree, rank, local = ints(1 << widest), unset(1 << widest), floats(1 << widest)
     local[0] = 0.0
     for mask in range(1, 1 << widest):
@@ -221,21 +218,20 @@ def write_levels(size: int, n: int, n_trees: int, cubes: Any, constant: float, l
         terms[e] = 0.0
     own, bit = ints(n), ints(n)
     for t in range(n_trees):
-        total += write_tree(t, cubes, degree, counts, size, offsets, local, rank, own, bit, terms)
+        total += write_tree(t, cubes, features[t], degree, counts, size, offsets, local, rank, own, bit, terms)
     return constant + local[0], EPSILON * total * (cubes.tree[n_trees] + 2 * n + 2)
 
 
 @njit()
-def search_level(size: int, n: int, n_trees: int, cubes: Any, constant: float, linear: Any, limit: float,
+def search_level(size: int, n: int, n_trees: int, cubes: Any, features: Any, constant: float, linear: Any, limit: float,
                  found: Any) -> None:  # fmt: skip
     """Record all sets of ``size`` >= 3 features that bring the margin down to the limit."""
-    widest = widest_tree(n_trees, cubes)
-    highest = max(2, min(size, widest))
+    highest = max(2, min(size, features[n_trees]))
     counts = count_all(n, size)
     offsets = lay_out(size, n, highest, counts)
     terms = floats(offsets[offsets.shape[0] - 1])
     values, picks, top, chosen = floats(size), ints(size), ints(size), flags(n)
-    values[0], slack = write_levels(size, n, n_trees, cubes, constant, linear, widest, counts, offsets, terms)
+    values[0], slack = write_levels(size, n, n_trees, cubes, features, constant, linear, counts, offsets, terms)
     top[0] = n
     depth = 0
     while depth >= 0:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sev.backends.trees._branch import search_cubes, search_greedy
 from sev.backends.trees._forms import ANSWERS, QUERIES, RULES, TREES, Found
-from sev.backends.trees._levels import NEVER, level_work, search_level
+from sev.backends.trees._levels import NEVER, features_of_trees, level_work, search_level
 from sev.backends.trees._outcomes import FOUND_SETS, NONE, SPENT, TOO_LARGE
 from sev.backends.trees._room import ints
 from sev.backends.trees._rows import begin_row, end_row, order_groups, prepare
@@ -26,6 +26,7 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
     if work[0] > work[1]:
         return SPENT, k - 1
     share = ints(2)
+    features = features_of_trees(n, n_trees, cubes)
     feasible = 0  # 1: some set crosses, or it is not worth asking
     probing = 0  # the size to search next; 0: ask first whether any set crosses at all
     while k <= n:
@@ -42,7 +43,7 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
         share[1] = work[1] - work[0]
         if probing == 0 and share[1] > work[0] + 100_000:
             share[1] = work[0] + 100_000
-        by_level = level_work(probing, n, n_trees, cubes) if rules.by_level == 1 else NEVER
+        by_level = level_work(probing, n, n_trees, features) if rules.by_level == 1 else NEVER
         affordable = by_level <= share[1]
         answer = -1
         if not affordable or by_level > 4 * n * cubes.first[cubes.tree[n_trees]]:  # more than one round of first picks
@@ -51,7 +52,7 @@ def search_levels(k: int, n: int, n_trees: int, cubes: Any, constant: float, gro
             work[0] += share[0]
         if answer < 0 and affordable:
             found.cursor[1] = 0
-            search_level(probing, n, n_trees, cubes, constant, groups.linear, rules.limit, found)
+            search_level(probing, n, n_trees, cubes, features, constant, groups.linear, rules.limit, found)
             work[0] += by_level
             answer = 1 if found.cursor[1] > 0 else 0
         if probing == 0:
