@@ -95,6 +95,19 @@ def test_what_the_tables_do_not_hold(p, width, by_level, monkeypatch):
 
 
 @BOTH
+def test_features_beyond_a_word(by_level, monkeypatch):
+    """Trees that cancel make the first 62 features look strong; those that do something get the highest numbers."""
+    monkeypatch.setattr(_solver, "BY_LEVEL", by_level)
+    trees = 25 * [chain([0, column], value) for column in range(1, 62) for value in (-2.0, 2.0)]
+    trees += [stump(column, -0.9) for column in range(62, 70)] + [chain([62, 63, 64], 1.0)]
+    model = Hand(trees, 70, 3.5)
+    solution = model.backend.solve(model.problem(np.zeros((1, 70)), np.ones((1, 70))))
+    expected = [some for some in combinations(range(62, 70), 4) if not {62, 63, 64} <= set(some)]
+    assert sorted(sets_of(solution, 0, 70)) == expected
+    assert solution.complete[0]
+
+
+@BOTH
 def test_tables_end_what_branch_and_bound_began(by_level, monkeypatch):
     """So few trees that branch and bound goes first, and such equal weights that it does not come to an end."""
     monkeypatch.setattr(_solver, "BY_LEVEL", by_level)
