@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 import sev
 from sev.backends._band import decision_band
 from sev.backends._registry import reader_for
-from sev.search import Limits, Problem
+from sev.core import Limits, Problem
 
 DEPTH = 6  # where the naive searches give up
 NAIVE_SECONDS = 3.0  # for one query, then it is cut

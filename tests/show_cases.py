@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sev
-from sev.explanations import Answers, Explanations, Status
-from sev.search import pack
+from sev.core import Answers, Status, pack
+from sev.explanations import Explanations
 
 HOSTILE = (
     "$\\frac{$",

@@ -12,8 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sev import datasets, references
+from sev.core import Status, __version__
 from sev.explainers import Explainer
-from sev.explanations import Explanation, Explanations, Status
+from sev.explanations import Explanation, Explanations
 
 if TYPE_CHECKING:
     from sev import plots, reports
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
         losses,
         optimize,
     )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Explainer",

@@ -1,8 +1,8 @@
 import pytest
 import show_cases as cases
 
+from sev.core import Status
 from sev.exceptions import InputError, UnknownFeatureError
-from sev.explanations import Status
 from sev.explanations._values import block_value, format_value
 
 GERMAN = """\

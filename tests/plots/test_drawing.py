@@ -9,8 +9,8 @@ import pytest
 import show_cases as cases
 
 from sev import plots
+from sev.core import Status
 from sev.exceptions import MissingDependencyError
-from sev.explanations import Status
 
 LONG = tuple(f"a very long feature name, number {number}, that nobody would read aloud" for number in range(13))
 NAMES = (*cases.HOSTILE, *LONG)

@@ -6,8 +6,8 @@ import pytest
 import show_cases as cases
 
 from sev import plots
+from sev.core import Status
 from sev.exceptions import InputError, UnknownFeatureError, VerificationError
-from sev.explanations import Status
 from sev.explanations._verification import changed_row
 from sev.plots import (
     _changes,

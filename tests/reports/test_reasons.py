@@ -10,8 +10,8 @@ import show_cases as cases
 from sklearn.linear_model import LogisticRegression
 
 import sev
+from sev.core import Status
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
-from sev.explanations import Status
 from sev.explanations._verification import changed_row
 from sev.reports import load_codes, reason_table, reasons
 from sev.reports._ranking import rank_features

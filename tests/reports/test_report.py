@@ -9,8 +9,8 @@ import pytest
 import show_cases as cases
 
 import sev
+from sev.core import Status
 from sev.exceptions import InputError
-from sev.explanations import Status
 from sev.explanations._words import Speaker
 from sev.reports import _data, report
 from sev.reports._overview import overview

@@ -6,7 +6,7 @@ import pytest
 import show_cases as cases
 from browser import chromium, open_page, requests, wait_for
 
-from sev.explanations import Status
+from sev.core import Status
 from sev.reports import _data, report
 
 STATUS = "return document.getElementById('table-status').textContent"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from sev.search import Problem, Solution
+from sev.core import Problem, Solution
 from sev.typing import FloatArray, NativeTable
 
 

@@ -19,6 +19,7 @@ from sev.batch._manifest import FORMAT, FORMAT_VERSION, clear, locked, open_mani
 from sev.batch._partition import PartitionExplainer
 from sev.batch._work import ARCHIVE, Work, part_rows
 from sev.batch._writers import replacing, telling_full_disk, write_tables
+from sev.core import __version__
 from sev.exceptions import BatchError, InputError
 from sev.files._container import naming, read_whole
 
@@ -225,8 +226,6 @@ class _Batch:
         return BatchResult(self._folder, rows, by_status, before)
 
     def _wanted(self, files: tuple[InputFile, ...]) -> dict[str, Any]:
-        from sev import __version__
-
         if any(file.path == "-" for file in files) and any(self._folder.glob("part-*.parquet")):
             raise BatchError(f"{self._folder} holds results already, and standard input cannot be resumed.")
         return {

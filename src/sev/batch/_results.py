@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sev.explanations import Explanations, Status
-from sev.search._masks import unpack
+from sev.core import Status, unpack
+from sev.explanations import Explanations
 from sev.typing import IntArray, MaskArray
 
 #: What every explained row gets. ``features`` is the first minimum set, null where there is none; ``sets`` all of them.

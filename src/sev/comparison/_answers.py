@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from sev.comparison._case import Case
-from sev.explanations import Explanation, Status
+from sev.core import Status
+from sev.explanations import Explanation
 from sev.typing import BoolArray, FloatArray
 
 Ordering = Literal["signed", "absolute"]

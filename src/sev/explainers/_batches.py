@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
+from sev.core import Answers, Status, n_words
 from sev.exceptions import InterruptedExplanation
 from sev.explainers._task import Settings, Task
-from sev.explanations import Answers, Status
-from sev.search import n_words
 from sev.typing import IntArray
 
 _CELLS_PER_CHUNK = 1 << 20

@@ -14,6 +14,7 @@ from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading, read_model
 from sev.backends._sampling import telling_rows
 from sev.backends._scores import ModelScores, Scorer, check_probabilities, model_scores
+from sev.core import Answers, Limits
 from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation
 from sev.explainers._batches import answer_all
 from sev.explainers._checks import checked_labels, reference_scores, threshold_for
@@ -22,9 +23,8 @@ from sev.explainers._origin import Origin
 from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.explainers._source import ExplainerSource
 from sev.explainers._task import Settings, Task
-from sev.explanations import Answers, Explanation, Explanations
+from sev.explanations import Explanation, Explanations
 from sev.references import Background, FittedReference, Reference, as_reference
-from sev.search import Limits
 from sev.space import FeatureSpace, TableForm
 from sev.typing import BoolArray, Kind, NativeTable
 

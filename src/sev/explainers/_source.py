@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.core import Answers, Solution
 from sev.explainers._batches import answer_all
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
 from sev.explainers._task import Settings, Task
-from sev.explanations import Answers
-from sev.search import Solution
 from sev.space import TableForm
 from sev.typing import FloatArray
 

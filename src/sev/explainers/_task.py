@@ -16,10 +16,9 @@ from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading
 from sev.backends._scores import Scorer
 from sev.backends.blackbox import solve_blackbox
+from sev.core import Answers, Limits, Problem, Solution, SolutionBuilder, Status, n_words, unpack
 from sev.exceptions import FallbackWarning
-from sev.explanations import Answers, Status
 from sev.references import FittedReference
-from sev.search import Limits, Problem, Solution, SolutionBuilder, n_words, unpack
 from sev.space import FeatureSpace, Mixer, TableForm, differing_features
 from sev.typing import BoolArray, FloatArray, IntArray, Kind
 

@@ -1,9 +1,7 @@
-"""What comes back: one explanation, many of them, and how each search ended."""
+"""What comes back: one explanation, or many of them."""
 
-from sev.explanations._answers import Answers
 from sev.explanations._explanation import Explanation
 from sev.explanations._explanations import Explanations
 from sev.explanations._source import Source
-from sev.explanations._status import Status
 
-__all__ = ["Answers", "Explanation", "Explanations", "Source", "Status"]
+__all__ = ["Explanation", "Explanations", "Source"]

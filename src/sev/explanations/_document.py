@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sev.core import Answers, Status, __version__, n_words, pack, unpack
 from sev.exceptions import InputError
-from sev.explanations._answers import Answers
 from sev.explanations._json import SCHEMA, SCHEMA_VERSION, plain_value, table_from_plain, table_to_plain
-from sev.explanations._status import Status
-from sev.search._masks import n_words, pack, unpack
 
 if TYPE_CHECKING:
     from sev.explanations._explanations import Explanations
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
 
 def to_document(many: Explanations) -> dict[str, Any]:
     """Everything but the model, as plain values."""
-    from sev import __version__
-
     answers = many._answers
     numbers = [np.flatnonzero(chosen).tolist() for chosen in unpack(answers.masks, len(many.feature_names))]
     return {

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from sev.core import Status
 from sev.exceptions import InputError
 from sev.explanations._json import plain_row, plain_value
-from sev.explanations._status import Status
 from sev.explanations._verification import verify_all
 from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
 from sev.explanations._words import Speaker, said_of

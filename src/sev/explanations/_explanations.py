@@ -11,16 +11,14 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
+from sev.core import Answers, Status, unpack
 from sev.exceptions import InputError
-from sev.explanations._answers import Answers
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
 from sev.explanations._json import dump
 from sev.explanations._source import Source
-from sev.explanations._status import Status
 from sev.explanations._verification import changed_row, verify_all
 from sev.explanations._words import Speaker, said_of_all
-from sev.search._masks import unpack
 from sev.typing import FloatArray, IntArray, Kind
 
 _ROWS_TO_VERIFY_AT_ONCE = 2000

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from sev.explanations._answers import Answers
+from sev.core import Answers
 from sev.typing import FloatArray
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sev.core import Status
 from sev.exceptions import VerificationError
-from sev.explanations._status import Status
 from sev.typing import Kind
 
 if TYPE_CHECKING:

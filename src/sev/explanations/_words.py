@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sev.core import Status
 from sev.explanations._json import plain_value
 from sev.explanations._language import Language, Wording, load_language, load_wording
-from sev.explanations._status import Status
 from sev.explanations._values import feature_value, format_value
 from sev.typing import Kind
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sev.core import __version__
 from sev.exceptions import ArchiveError, InputError
 from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.files._container import naming, pack, read_whole, refusing, unpack, write_whole
@@ -81,8 +82,6 @@ def load(path: str | Path, *, trust_pickle: bool = False) -> Explainer:
 
 def to_bytes(explainer: Explainer, *, allow_pickle: bool = False) -> bytes:
     """An explainer as the bytes of its file."""
-    from sev import __version__
-
     parts = explainer._parts()
     form, model = model_to_bytes(parts.model, allow_pickle=allow_pickle)
     for target in parts.targets:

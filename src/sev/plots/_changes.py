@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from sev.explanations import Explanation, Status
+from sev.core import Status
+from sev.explanations import Explanation
 from sev.explanations._values import feature_value
 from sev.explanations._vertices import differing
 from sev.plots import _style as style

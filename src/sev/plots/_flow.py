@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sev.core import Status
 from sev.exceptions import InputError
-from sev.explanations import Explanations, Status
+from sev.explanations import Explanations
 from sev.plots import _style as style
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sev.explanations import Explanations, Status
+from sev.core import Status
+from sev.explanations import Explanations
 from sev.plots._bars import side_by_side
 from sev.plots._style import ENDINGS, FAINT, name_text, title
 

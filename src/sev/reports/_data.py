@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sev.explanations import Explanations, Status
+from sev.core import Status
+from sev.explanations import Explanations
 from sev.explanations._json import plain_value
 
 #: Texts shorter than this stay plain JSON; longer ones are packed.

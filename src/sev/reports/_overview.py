@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.explanations import Explanations, Status
+from sev.core import Status
+from sev.explanations import Explanations
 from sev.explanations._json import plain_value
 from sev.explanations._words import Speaker
 from sev.reports._data import row_label

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sev.explanations import Explanation, Explanations, Status
+from sev.core import Status
+from sev.explanations import Explanation, Explanations
 from sev.explanations._vertices import differing
 from sev.explanations._words import Speaker, said_of
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.core import unpack
 from sev.explanations import Explanations, Source
-from sev.search import unpack
 from sev.typing import BoolArray, FloatArray, IntArray
 
 _ROWS_AT_ONCE = 20_000

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import sklearn
 
-from sev.explanations import Explanations, Source, Status
+from sev.core import Status, __version__
+from sev.explanations import Explanations, Source
 from sev.explanations._json import plain_value
 from sev.reports._data import row_label
 from sev.reports._spreadsheet import figure
@@ -116,8 +117,6 @@ def record(
 
 
 def _versions(package: tuple[str, str] | None) -> dict[str, str]:
-    from sev import __version__
-
     versions = {
         "sev": __version__,
         "python": platform.python_version(),

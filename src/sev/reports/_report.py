@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sev.core import __version__
 from sev.exceptions import InputError
 from sev.explanations import Explanations
 from sev.explanations._words import Speaker, said_of_all
@@ -73,8 +74,6 @@ def render(many: Explanations, title: str, chosen: list[int], speaker: Speaker, 
     """The page as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
-
-    from sev import __version__
 
     sentences = [speaker.sentence(said) for said in said_of_all(many)]
     source = explainer._source if explainer is not None else many._source

@@ -1,5 +1,5 @@
 """Checks that are open to everyone: the brute-force definition, and contract tests for new backends."""
 
-from sev.search._oracle import brute_force
+from sev.core import brute_force
 
 __all__ = ["brute_force"]

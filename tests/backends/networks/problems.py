@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logit
 
 from sev import Status
-from sev.search import Limits, Problem, Solution, brute_force, unpack
+from sev.core import Limits, Problem, Solution, brute_force, unpack
 
 
 def make_problem(

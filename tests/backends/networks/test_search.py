@@ -15,7 +15,7 @@ from sev.backends.networks import _budget, from_sklearn
 from sev.backends.networks._beam import beam
 from sev.backends.networks._search import Search
 from sev.backends.networks._vertices import ModuleVertices
-from sev.search import Limits
+from sev.core import Limits
 
 N_COLUMNS = 12
 

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from sev.backends import Backend
 from sev.backends.networks import _search
-from sev.search import Limits
+from sev.core import Limits
 
 N_ROWS = 26
 KINDS = ("minus", "plus")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sev.backends._registry import reader_for, scorer_for
-from sev.search import Limits, Problem, unpack
+from sev.core import Limits, Problem, unpack
 from sev.testing import brute_force
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sev.backends.blackbox._levels import subsets
-from sev.search import Problem, Solution, SolutionBuilder, n_words, pack
+from sev.core import Problem, Solution, SolutionBuilder, n_words, pack
 from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Cells (vertices times features) put to the model in one call.

@@ -10,7 +10,7 @@ import numpy as np
 
 from sev.backends._encoding import as_float_matrix
 from sev.backends.linear._solver import solve_additive
-from sev.search import Problem, Solution
+from sev.core import Problem, Solution
 from sev.typing import FloatArray, NativeTable
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sev.explanations._status import Status
+from sev.core import Problem, Solution, SolutionBuilder, Status, n_words, pack
 from sev.kernels import load_kernels
-from sev.search import Problem, Solution, SolutionBuilder, n_words, pack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 #: Sets within rounding of the decision that one row may put to the model before the search gives up.

@@ -12,7 +12,7 @@ from sev.backends.networks._layers import DenseLayers, unit_roundoff
 from sev.backends.networks._search import ModelRaisedError
 from sev.backends.networks._solver import solve
 from sev.backends.networks._vertices import DenseVertices, ModuleVertices
-from sev.search import Problem, Solution
+from sev.core import Problem, Solution
 from sev.typing import FloatArray, IntArray, NativeTable
 
 _ROWS_AT_ONCE = 8192

@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from sev.search import Limits
+from sev.core import Limits
 
 #: Vertices of the widest beams, in squares of the number of features.
 _BEAM_SHARE = 160

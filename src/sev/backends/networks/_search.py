@@ -12,7 +12,7 @@ from sev.backends.networks._budget import Budget
 from sev.backends.networks._pool import Pool, furthest_first
 from sev.backends.networks._subsets import subsets
 from sev.backends.networks._vertices import Vertices
-from sev.search import Problem, SolutionBuilder, pack
+from sev.core import Problem, SolutionBuilder, pack
 from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Numbers in one array of a chunk: small enough for the processor's cache, large enough for its matrix products.

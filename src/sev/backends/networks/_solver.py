@@ -9,7 +9,7 @@ import numpy as np
 from sev.backends.networks._budget import Budget
 from sev.backends.networks._search import Search
 from sev.backends.networks._vertices import Vertices
-from sev.search import Problem, Solution, SolutionBuilder, n_words
+from sev.core import Problem, Solution, SolutionBuilder, n_words
 from sev.typing import FloatArray, IntArray
 
 #: Numbers that the prepared vectors of one batch of rows may take.

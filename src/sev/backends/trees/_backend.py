@@ -14,8 +14,8 @@ from sev.backends.trees._forest import Forest
 from sev.backends.trees._forms import Trees
 from sev.backends.trees._proof_rows import planted_rows
 from sev.backends.trees._solver import Solver
+from sev.core import Problem, Solution
 from sev.kernels import load_kernels
-from sev.search import Problem, Solution
 from sev.typing import FloatArray, NativeTable
 
 _KERNELS = "sev.backends.trees._kernels"

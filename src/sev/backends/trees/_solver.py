@@ -13,9 +13,8 @@ from sev.backends.trees import _outcomes as outcomes
 from sev.backends.trees._forest import SPECIAL
 from sev.backends.trees._forms import Answers, Patterns, Queries, Rules, Trees
 from sev.backends.trees._pattern_tables import NO_PATTERNS, make_patterns
-from sev.explanations._status import Status
+from sev.core import Problem, Solution, Status, n_words, unpack
 from sev.kernels import load_kernels
-from sev.search import Problem, Solution, n_words, unpack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 #: Work that one row may take when there is no time limit: roughly a second.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sev.explanations._status import Status
-from sev.search._ragged import ragged_take
+from sev.core._ragged import ragged_take
+from sev.core._status import Status
 from sev.typing import BoolArray, FloatArray, IntArray, Kind, MaskArray
 
 
@@ -119,7 +119,7 @@ class Solution:
     offsets : ndarray of int64, shape (n_rows + 1,)
         The sets of row i are ``masks[offsets[i]:offsets[i + 1]]``, all of the same size, furthest across first.
     masks : ndarray of uint64, shape (n_sets, n_words)
-        The sets, packed (see :mod:`sev.search`).
+        The sets, packed (see :mod:`sev.core`).
     complete : ndarray of bool, shape (n_rows,)
         Whether these are all the sets of that size.
     reasons : dict of int to str

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sev.search._ragged import ragged_take
+from sev.core._ragged import ragged_take
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 if TYPE_CHECKING:
-    from sev.search import Solution
+    from sev.core._problem import Solution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,0 +1,26 @@
+"""The vocabulary that everything else may import and that imports nothing: how a search ended, the problem that every
+solver solves, the one container of answers, sets as bits, and the brute-force definition.
+"""
+
+from sev.core._answers import Answers
+from sev.core._masks import n_words, pack, unpack
+from sev.core._oracle import brute_force
+from sev.core._problem import Limits, Problem, Solution, SolutionBuilder
+from sev.core._ragged import ragged_take
+from sev.core._status import Status
+from sev.core._version import __version__
+
+__all__ = [
+    "Answers",
+    "Limits",
+    "Problem",
+    "Solution",
+    "SolutionBuilder",
+    "Status",
+    "__version__",
+    "brute_force",
+    "n_words",
+    "pack",
+    "ragged_take",
+    "unpack",
+]
