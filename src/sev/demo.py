@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import sev
-from sev.explanations._values import format_value
+from sev.text import format_value
 
 SHOWN = 5
 

@@ -3,7 +3,7 @@ import show_cases as cases
 
 from sev.core import Status
 from sev.exceptions import InputError, UnknownFeatureError
-from sev.explanations._values import block_value, format_value
+from sev.text import block_value, format_value
 
 GERMAN = """\
 decimal: ","

@@ -32,7 +32,7 @@ def _hostile():
 class _Asked:
     """Stands for the explainer of made-up results: the more is changed, the lower the score."""
 
-    class _source:
+    class source:
         @staticmethod
         def score_rows(rows, target):
             return 0.9 - 0.1 * (rows.astype(float) < 0).sum(axis=1).to_numpy()

@@ -171,7 +171,7 @@ def test_score_path_ends_where_the_explanation_ends(two):
     assert table["positive"].tolist() == [True, True, False]
     assert table["label"].iloc[0] == "query"
     steps = [changed_row(two.kind, two.query, two.reference, [name]) for name in two.features]
-    alone = cases.loan_explainer()._source.score_rows(pd.DataFrame(steps), two.target)
+    alone = cases.loan_explainer().source.score_rows(pd.DataFrame(steps), two.target)
     assert table["score"].iloc[1] == pytest.approx(alone.min())
 
 

@@ -41,7 +41,7 @@ class _Scores:
 
     def __init__(self, **weights):
         self.weights = weights
-        self._source = self
+        self.source = self
 
     def score_rows(self, rows, target):
         changed = rows[list(self.weights)].to_numpy(dtype=float) < 0
@@ -81,7 +81,7 @@ def test_rounding_of_scores_decides_nothing():
 def test_plus_ranks_by_how_far_the_score_rises():
     rows, _ = cases.loans()
     plus = cases.loan_explainer().explain(rows[:60], kind="plus")
-    ranking = rank_features(plus, plus._source)
+    ranking = rank_features(plus, plus.source)
     row = int(np.flatnonzero((ranking.in_sets > 0).sum(axis=1) > 1)[0])
     first, second = ranking.order[row, :2]
     if ranking.in_sets[row, first] == ranking.in_sets[row, second]:
@@ -89,7 +89,7 @@ def test_plus_ranks_by_how_far_the_score_rises():
     one = plus[row]
     name = plus.feature_names[first]
     row_alone = changed_row(one.kind, one.query, one.reference, [name]).to_frame().T
-    alone = cases.loan_explainer()._source.score_rows(row_alone, one.target)
+    alone = cases.loan_explainer().source.score_rows(row_alone, one.target)
     assert ranking.score_alone[row, first] == pytest.approx(alone[0])
 
 

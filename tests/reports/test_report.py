@@ -11,14 +11,14 @@ import show_cases as cases
 import sev
 from sev.core import Status
 from sev.exceptions import InputError
-from sev.explanations._words import Speaker
 from sev.reports import _data, report
 from sev.reports._overview import overview
 from sev.reports._pages import page_of, telling_rows
+from sev.text import Speaker
 
 
 def _overview(many, about=None):
-    speaker = Speaker(many._features)
+    speaker = Speaker(many.columns)
     return overview(many, many.to_text(), speaker, about)
 
 
@@ -115,7 +115,7 @@ def test_overview_of_nothing_explained(tmp_path):
 def test_overview_names_model_and_hashes():
     explainer = cases.loan_explainer()
     many = explainer.explain(cases.loans()[0][:5])
-    facts = {label: value for label, value, _ in _overview(many, many._source.about())["facts"]}
+    facts = {label: value for label, value, _ in _overview(many, many.source.about())["facts"]}
     assert facts["Model"] == "Pipeline ending in LogisticRegression"
     assert facts["Background"] == "400 rows"
     assert len(facts["Hash of background"]) == 64
@@ -149,7 +149,7 @@ def test_chosen_decisions_have_pages(tmp_path):
 
 def test_pages_show_what_changes():
     many = cases.every_status()
-    page = page_of(many[1], 1, 1, Speaker(many._features))
+    page = page_of(many[1], 1, 1, Speaker(many.columns))
     assert page["sets"] == ["With the change (1)", "With the change (2)"]
     assert [(line["label"], line["cells"]) for line in page["lines"]] == [
         ("age", ["-1.50", ""]),

@@ -35,8 +35,7 @@ def result_schema(*, sets: bool) -> pa.Schema:
 
 def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
     """Explanations, one line a row, column by column and without a Python object for a row."""
-    many._list_sets()
-    answers = many._answers
+    answers = many.answers
     names = pa.array(many.feature_names, type=pa.string())
     found = answers.has_set
     n_sets = np.diff(answers.offsets)
@@ -46,7 +45,7 @@ def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
         reasons[row] = reason
     columns: dict[str, Any] = {
         "status": _STATUSES.take(pa.array(answers.status)),
-        "target": pa.array([str(target) for target in many._targets]).take(pa.array(answers.target)),
+        "target": pa.array([str(target) for target in many.targets]).take(pa.array(answers.target)),
         "size": pa.array(many.sizes, from_pandas=True).cast(pa.int32()),
         "lower_bound": pa.array(answers.lower_bound.astype(np.int32)),
         "features": _lists(first, found, names),

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from sev.explanations._json import plain_value
+from sev.core import plain_value
 
 _SECONDS_BETWEEN_LINES = 5.0
 

@@ -5,6 +5,7 @@ solver solves, the one container of answers, sets as bits, and the brute-force d
 from sev.core._answers import Answers
 from sev.core._masks import n_words, pack, unpack
 from sev.core._oracle import brute_force
+from sev.core._plain import dump, plain_row, plain_value, table_from_plain, table_to_plain
 from sev.core._problem import Limits, Problem, Solution, SolutionBuilder
 from sev.core._ragged import ragged_take
 from sev.core._status import Status
@@ -19,8 +20,13 @@ __all__ = [
     "Status",
     "__version__",
     "brute_force",
+    "dump",
     "n_words",
     "pack",
+    "plain_row",
+    "plain_value",
     "ragged_take",
+    "table_from_plain",
+    "table_to_plain",
     "unpack",
 ]

@@ -236,7 +236,8 @@ class Explainer:
         )
 
     @property
-    def _source(self) -> ExplainerSource:
+    def source(self) -> ExplainerSource:
+        """What results ask of this explainer: scores, further sets, where they come from."""
         settings = self._settings("minus", None, None, 100, None, None)
         return ExplainerSource(self._form, self._tasks, settings, self._origin)
 

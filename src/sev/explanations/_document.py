@@ -7,29 +7,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sev.core import Answers, Status, __version__, n_words, pack, unpack
+from sev.core import Answers, Status, __version__, n_words, pack, plain_value, table_from_plain, table_to_plain, unpack
 from sev.exceptions import InputError
-from sev.explanations._json import SCHEMA, SCHEMA_VERSION, plain_value, table_from_plain, table_to_plain
 
 if TYPE_CHECKING:
     from sev.explanations._explanations import Explanations
 
+SCHEMA = "sev.explanations"
+SCHEMA_VERSION = 1
+
 
 def to_document(many: Explanations) -> dict[str, Any]:
     """Everything but the model, as plain values."""
-    answers = many._answers
+    answers = many.answers
     numbers = [np.flatnonzero(chosen).tolist() for chosen in unpack(answers.masks, len(many.feature_names))]
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "sev_version": __version__,
         "kind": many.kind,
-        "targets": [plain_value(target) for target in many._targets],
-        "thresholds": [plain_value(threshold) for threshold in many._thresholds],
+        "targets": [plain_value(target) for target in many.targets],
+        "thresholds": [plain_value(threshold) for threshold in many.thresholds],
         "restricted": list(many.restricted),
-        "features": [{"name": name, "columns": list(columns)} for name, columns in many._features.items()],
-        "references": table_to_plain(many._references),
-        "queries": table_to_plain(many._queries),
+        "features": [{"name": name, "columns": list(columns)} for name, columns in many.columns.items()],
+        "references": table_to_plain(many.references),
+        "queries": table_to_plain(many.queries),
         "index": [plain_value(label) for label in many.index],
         "rows": {
             "status": many.statuses.tolist(),

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from sev.core import Status
+from sev.core import Status, plain_row, plain_value
 from sev.exceptions import InputError
-from sev.explanations._json import plain_row, plain_value
+from sev.explanations._statements import statement_of
 from sev.explanations._verification import verify_all
 from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
-from sev.explanations._words import Speaker, said_of
+from sev.text import Speaker, Statement
 from sev.typing import Kind
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Explanation:
             ``values`` (a word for each value), ``is`` and ``been`` (a phrase with ``{label}`` and ``{value}``, or a
             phrase for each value). A path is a YAML file of the same content.
         language : path or mapping, default=None
-            The sentences themselves, as in ``sev/explanations/languages/en.yaml``, whole or in part, such as
+            The sentences themselves, as in ``sev/text/languages/en.yaml``, whole or in part, such as
             ``{"predicted": "Refused", "otherwise": "the application would have passed"}``.
 
         Examples
@@ -137,7 +137,11 @@ class Explanation:
         'Refused because the debt is 5 thousand. Had the debt been 0.33 thousand, with all else equal, the application
         would have passed.'
         """
-        return Speaker(self.columns, wording, language).sentence(said_of(self))
+        return Speaker(self.columns, wording, language).sentence(self.statement())
+
+    def statement(self) -> Statement:
+        """What a sentence about this explanation states."""
+        return statement_of(self)
 
     def vertices(self, features: Iterable[str] | None = None, *, explainer: Any = None) -> pd.DataFrame:
         """Scores of all vertices of the cube that a few features span.

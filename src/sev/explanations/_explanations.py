@@ -11,14 +11,14 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from sev.core import Answers, Status, unpack
+from sev.core import Answers, Status, dump, unpack
 from sev.exceptions import InputError
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
-from sev.explanations._json import dump
 from sev.explanations._source import Source
+from sev.explanations._statements import statements_of
 from sev.explanations._verification import changed_row, verify_all
-from sev.explanations._words import Speaker, said_of_all
+from sev.text import Speaker, Statement
 from sev.typing import FloatArray, IntArray, Kind
 
 _ROWS_TO_VERIFY_AT_ONCE = 2000
@@ -91,6 +91,62 @@ class Explanations:
         """All features, used or not."""
         return tuple(self._features)
 
+    # -- the parts that tables, reports and files are made from; not to be changed ------------------------------------
+
+    @property
+    def answers(self) -> Answers:
+        """What was found, column by column, with all minimum sets listed."""
+        self._list_sets()
+        return self._answers
+
+    @property
+    def queries(self) -> pd.DataFrame:
+        """The rows that were explained."""
+        return self._queries
+
+    @property
+    def references(self) -> pd.DataFrame:
+        """The reference rows; ``answers.reference`` has the number of each row's own."""
+        return self._references
+
+    @property
+    def columns(self) -> Mapping[str, tuple[Any, ...]]:
+        """The columns of each feature."""
+        return self._features
+
+    @property
+    def targets(self) -> tuple[Any, ...]:
+        """The classes being explained; ``answers.target`` has the number of each row's own."""
+        return self._targets
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """For each class, the score from which on a row is predicted as it."""
+        return self._thresholds
+
+    @property
+    def source(self) -> Source | None:
+        """The explainer that made these explanations, as far as they need it; None when they were read from a file."""
+        return self._source
+
+    def sets_of(self, row: int) -> list[tuple[str, ...]]:
+        """All minimum sets of one row, by the names of the features."""
+        return self._names(self.answers.sets_of(row))
+
+    def first_sets(self) -> list[tuple[str, ...]]:
+        """The first minimum set of each row; empty where there is none."""
+        first: list[tuple[str, ...]] = [()] * len(self)
+        found = np.flatnonzero(self._answers.has_set)
+        for row, names in zip(
+            found.tolist(), self._names(self._answers.masks[self._answers.offsets[found]]), strict=True
+        ):
+            first[row] = names
+        return first
+
+    def statements(self) -> Iterator[Statement]:
+        """What a sentence about each row states."""
+        return statements_of(self)
+
     # -- one by one ----------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -126,7 +182,7 @@ class Explanations:
                 "status": self.statuses,
                 "size": self.sizes,
                 "lower_bound": answers.lower_bound,
-                "features": self._first_sets(),
+                "features": self.first_sets(),
                 "n_sets": np.diff(answers.offsets),
                 "score": answers.score,
                 "result_score": answers.result_score,
@@ -211,7 +267,7 @@ class Explanations:
     ) -> list[str]:
         """One plain sentence or two for each row; see :meth:`Explanation.to_text`."""
         speaker = Speaker(self._features, wording, language)
-        return [speaker.sentence(said) for said in said_of_all(self)]
+        return [speaker.sentence(statement) for statement in self.statements()]
 
     def plot_sizes(self, *, ax: Any = None, **options: Any) -> Any:
         """Draw how many rows have each size; see :func:`sev.plots.sizes`."""
@@ -326,15 +382,6 @@ class Explanations:
     def _names(self, masks: Any) -> list[tuple[str, ...]]:
         names = np.array(self.feature_names, dtype=object)
         return [tuple(names[chosen]) for chosen in unpack(masks, len(names))]
-
-    def _first_sets(self) -> list[tuple[str, ...]]:
-        first: list[tuple[str, ...]] = [()] * len(self)
-        found = np.flatnonzero(self._answers.has_set)
-        for row, names in zip(
-            found.tolist(), self._names(self._answers.masks[self._answers.offsets[found]]), strict=True
-        ):
-            first[row] = names
-        return first
 
     def _explanation(self, row: int) -> Explanation:
         if not self._answers.listed[row]:

@@ -40,7 +40,7 @@ def verify_all(explanations: Sequence[Explanation], explainer: Any = None) -> No
         raise VerificationError(f"There is nothing to verify: {explanations[0].reason}.")
     for target, group in groupby(decided, key=lambda one: one.target):
         some = list(group)
-        source = explainer._source if explainer is not None else some[0]._source
+        source = explainer.source if explainer is not None else some[0]._source
         if source is None:
             raise VerificationError("These explanations carry no model: pass the explainer, verify(explainer).")
         claims = [claim for one in some for claim in _claims(one)]

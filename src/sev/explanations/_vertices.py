@@ -82,7 +82,7 @@ def checked_names(one: Explanation, names: Any) -> tuple[str, ...]:
 
 def source_of(one: Explanation, explainer: Any) -> Source:
     """What can be asked for scores."""
-    source = explainer._source if explainer is not None else one._source
+    source = explainer.source if explainer is not None else one._source
     if source is None:
         raise VerificationError("This explanation carries no model: pass the explainer, explainer=.")
     return source

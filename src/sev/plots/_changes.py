@@ -8,9 +8,9 @@ import pandas as pd
 
 from sev.core import Status
 from sev.explanations import Explanation
-from sev.explanations._values import feature_value
 from sev.explanations._vertices import differing
 from sev.plots import _style as style
+from sev.text import feature_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

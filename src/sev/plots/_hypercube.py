@@ -9,9 +9,9 @@ import pandas as pd
 
 from sev.exceptions import InputError
 from sev.explanations import Explanation
-from sev.explanations._values import feature_value
 from sev.explanations._vertices import differing, telling_features
 from sev.plots import _style as style
+from sev.text import feature_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

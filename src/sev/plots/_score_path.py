@@ -9,8 +9,8 @@ import pandas as pd
 
 from sev.exceptions import InputError
 from sev.explanations import Explanation
-from sev.explanations._values import feature_value
 from sev.plots import _style as style
+from sev.text import feature_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from sev.exceptions import InputError
-from sev.explanations._language import read_mapping
+from sev.text import read_mapping
 
 #: How a value stands to the reference's: above or below it, or merely not the same.
 Direction: TypeAlias = Literal["above", "below", "other"]

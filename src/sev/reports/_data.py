@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sev.core import Status
+from sev.core import Status, plain_value
 from sev.explanations import Explanations
-from sev.explanations._json import plain_value
 
 #: Texts shorter than this stay plain JSON; longer ones are packed.
 PLAIN_BELOW = 500_000
@@ -38,12 +37,12 @@ def table_data(
     return {
         "id": [row_label(label) for label in many.index],
         "statuses": [str(status) for status in Status],
-        "status": many._answers.status.tolist(),
+        "status": many.answers.status.tolist(),
         "size": [None if np.isnan(size) else int(size) for size in many.sizes],
         "score": [_score(score) for score in many.scores.tolist()],
         "after": [_score(score) for score in many.result_scores.tolist()],
         "features": list(labels),
-        "sets": [[numbers[name] for name in names] for names in many._first_sets()],
+        "sets": [[numbers[name] for name in names] for names in many.first_sets()],
         "text": list(sentences),
         "pages": list(pages),
     }

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.core import Status
+from sev.core import Status, plain_value
 from sev.explanations import Explanations
-from sev.explanations._json import plain_value
-from sev.explanations._words import Speaker
 from sev.reports._data import row_label
+from sev.text import Speaker
 
 _MOST_LISTED, _MOST_FEATURES, _MOST_REFERENCES = 25, 20, 4
 _ENDINGS = (Status.UNEXPLAINABLE, Status.UNDECIDED, Status.ERROR)
@@ -46,7 +45,7 @@ def _label(many: Explanations) -> str:
 
 
 def _subtitle(many: Explanations) -> str:
-    targets = ", ".join(repr(plain_value(target)) for target in many._targets)
+    targets = ", ".join(repr(plain_value(target)) for target in many.targets)
     what = (
         "the fewest features which, set to the reference's values, undo the decision"
         if many.kind == "minus"
@@ -117,9 +116,9 @@ def _facts(many: Explanations, about: dict[str, Any] | None) -> list[tuple[str, 
             ("Package", " ".join(about["package"]) if about["package"] else None, False),
             ("Background", f"{about['n_background']:,} rows" if about["n_background"] else None, False),
         ]
-    thresholds = ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many._thresholds))
+    thresholds = ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many.thresholds))
     facts += [
-        ("Class being explained", ", ".join(repr(plain_value(target)) for target in many._targets), False),
+        ("Class being explained", ", ".join(repr(plain_value(target)) for target in many.targets), False),
         ("Threshold of the score", thresholds, False),
         ("Kind", f"{_label(many)} (kind={many.kind!r})", False),
         ("Features", f"{len(many.feature_names):,}", False),
@@ -152,9 +151,9 @@ def _without(many: Explanations, sentences: Sequence[str]) -> dict[str, Any]:
 
 
 def _reference(many: Explanations, speaker: Speaker) -> dict[str, Any]:
-    shown: list[pd.Series] = [many._references.iloc[row] for row in range(min(len(many._references), _MOST_REFERENCES))]
-    left = len(many._references) - len(shown)
-    one = len(many._references) == 1
+    shown: list[pd.Series] = [many.references.iloc[row] for row in range(min(len(many.references), _MOST_REFERENCES))]
+    left = len(many.references) - len(shown)
+    one = len(many.references) == 1
     return {
         "reference_note": "The row that every decision is compared with: what its features are changed to."
         if one

@@ -10,7 +10,7 @@ import numpy as np
 from sev.core import Status
 from sev.explanations import Explanation, Explanations
 from sev.explanations._vertices import differing
-from sev.explanations._words import Speaker, said_of
+from sev.text import Speaker
 
 _MOST_SETS = 4
 _PROOFS = {
@@ -25,7 +25,7 @@ _PROOFS = {
 
 def telling_rows(many: Explanations, count: int) -> list[int]:
     """Rows worth a page of their own: in turn one of each size, and one of each way to end without a set."""
-    states = np.where(np.isnan(many.sizes), 1000.0 + many._answers.status, many.sizes)
+    states = np.where(np.isnan(many.sizes), 1000.0 + many.answers.status, many.sizes)
     states[many.statuses == Status.NOT_TARGET] = np.nan
     kinds = np.unique(states[~np.isnan(states)])
     queues = [np.flatnonzero(states == kind).tolist() for kind in kinds]
@@ -62,7 +62,7 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
         "id": label,
         "kind": one.kind,
         "proof": _PROOFS[one.status],
-        "text": speaker.sentence(said_of(one)),
+        "text": speaker.sentence(one.statement()),
         "scores": _scores(one),
         "sets": [base if len(shown) == 1 else f"{base} ({number})" for number in range(1, len(shown) + 1)],
         "lines": _lines(one, shown, speaker),

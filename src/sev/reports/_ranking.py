@@ -36,7 +36,6 @@ class Ranking:
 
 def rank_features(many: Explanations, source: Source) -> Ranking:
     """Rank the features of all rows over all their minimum sets."""
-    many._list_sets()
     in_sets = _count_in_sets(many)
     alone = _scores_alone(many, in_sets > 0, source)
     towards = -1.0 if many.kind == "minus" else 1.0
@@ -48,12 +47,11 @@ def rank_features(many: Explanations, source: Source) -> Ranking:
 
 def named_features(many: Explanations) -> BoolArray:
     """Features that are in any minimum set of a row; (n_rows, n_features)."""
-    many._list_sets()
     return _count_in_sets(many) > 0
 
 
 def _count_in_sets(many: Explanations) -> IntArray:
-    answers = many._answers
+    answers = many.answers
     counts = np.zeros((len(many), len(many.feature_names)), dtype=np.int64)
     found = np.flatnonzero(answers.has_set)
     for first in range(0, len(found), _ROWS_AT_ONCE):
@@ -65,10 +63,10 @@ def _count_in_sets(many: Explanations) -> IntArray:
 
 
 def _scores_alone(many: Explanations, used: BoolArray, source: Source) -> FloatArray:
-    answers = many._answers
+    answers = many.answers
     scores = np.full(used.shape, np.nan)
-    for feature, columns in enumerate(many._features.values()):
-        for target, name in enumerate(many._targets):
+    for feature, columns in enumerate(many.columns.values()):
+        for target, name in enumerate(many.targets):
             rows = np.flatnonzero(used[:, feature] & (answers.target == target))
             for first in range(0, len(rows), _ROWS_AT_ONCE):
                 some = rows[first : first + _ROWS_AT_ONCE]
@@ -77,8 +75,8 @@ def _scores_alone(many: Explanations, used: BoolArray, source: Source) -> FloatA
 
 
 def _with_one_change(many: Explanations, rows: IntArray, columns: tuple[Any, ...]) -> pd.DataFrame:
-    queries = many._queries.iloc[rows].reset_index(drop=True)
-    references = many._references.iloc[many._answers.reference[rows]].reset_index(drop=True)
+    queries = many.queries.iloc[rows].reset_index(drop=True)
+    references = many.references.iloc[many.answers.reference[rows]].reset_index(drop=True)
     base, donor = (queries, references) if many.kind == "minus" else (references, queries)
     return pd.DataFrame({column: (donor if column in columns else base)[column] for column in base.columns})
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.core import plain_value
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
 from sev.explanations import Explanations
-from sev.explanations._json import plain_value
-from sev.explanations._values import block_value
 from sev.reports._codes import Codes, Direction, load_codes
 from sev.reports._data import row_label
 from sev.reports._ranking import Ranking, named_features, rank_features
 from sev.reports._records import Provenance, decision_of, record
 from sev.reports._spreadsheet import figure, to_csv
+from sev.text import block_value
 
 #: A feature and its code: (rank, feature number, code, text).
 _Reason = tuple[int, int, str, str]
@@ -134,7 +134,7 @@ def reasons(
     """
     if max_reasons < 1:
         raise InputError(f"max_reasons={max_reasons!r} must be at least 1.")
-    source = explainer._source if explainer is not None else explanations._source
+    source = explainer.source if explainer is not None else explanations.source
     if source is None:
         raise InputError("These explanations carry no model, which ranking asks for scores: pass explainer=.")
     loaded = load_codes(codes)
@@ -162,7 +162,7 @@ def reason_table(
 def _directions(many: Explanations, ranking: Ranking) -> dict[tuple[int, int], Direction]:
     """How each value that matters stands to the reference's."""
     directions: dict[tuple[int, int], Direction] = {}
-    for feature, columns in enumerate(many._features.values()):
+    for feature, columns in enumerate(many.columns.values()):
         rows = np.flatnonzero(ranking.in_sets[:, feature])
         compared = _compared(many, rows, columns[0]) if len(columns) == 1 else np.zeros(len(rows))
         for row, sign in zip(rows.tolist(), compared.tolist(), strict=True):
@@ -171,11 +171,11 @@ def _directions(many: Explanations, ranking: Ranking) -> dict[tuple[int, int], D
 
 
 def _compared(many: Explanations, rows: Any, column: Any) -> Any:
-    values, references = many._queries[column], many._references[column]
+    values, references = many.queries[column], many.references[column]
     if not all(pd.api.types.is_numeric_dtype(one.dtype) for one in (values, references)):
         return np.zeros(len(rows))
     mine = values.iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
-    other = references.to_numpy(dtype=np.float64, na_value=np.nan)[many._answers.reference[rows]]
+    other = references.to_numpy(dtype=np.float64, na_value=np.nan)[many.answers.reference[rows]]
     return np.nan_to_num(np.sign(mine - other))
 
 
@@ -239,11 +239,11 @@ def _hidden(many: Explanations, explainer: Any) -> tuple[tuple[str, ...], ...]:
 
 
 def _long_table(many: Explanations, ranking: Ranking, chosen: list[list[_Reason]]) -> pd.DataFrame:
-    answers = many._answers
+    answers = many.answers
     n_sets = np.diff(answers.offsets)
-    names, columns = many.feature_names, list(many._features.values())
+    names, columns = many.feature_names, list(many.columns.values())
     ids = [row_label(label) for label in many.index]
-    queries, references = _cells(many._queries), _cells(many._references)
+    queries, references = _cells(many.queries), _cells(many.references)
     lines = []
     for row, given in enumerate(chosen):
         for rank, feature, code, text in given:
@@ -251,7 +251,7 @@ def _long_table(many: Explanations, ranking: Ranking, chosen: list[list[_Reason]
             lines.append(
                 (
                     *(row, ids[row], decision_of(many, row), many.statuses[row]),
-                    *(figure(answers.score[row]), figure(many._thresholds[answers.target[row]]), rank, names[feature]),
+                    *(figure(answers.score[row]), figure(many.thresholds[answers.target[row]]), rank, names[feature]),
                     _value(queries, row, names[feature], columns[feature]),
                     _value(references, int(answers.reference[row]), names[feature], columns[feature]),
                     *(code, text, figure(ranking.score_alone[row, feature]), figure(answers.result_score[row])),
@@ -290,7 +290,7 @@ def _wide_table(
     hidden: tuple[tuple[str, ...], ...],
     most: int,
 ) -> pd.DataFrame:
-    answers = many._answers
+    answers = many.answers
     by_rank: list[dict[int, tuple[str, str]]] = [{} for _ in chosen]
     for places, given in zip(by_rank, chosen, strict=True):
         for rank, _, code, text in given:
@@ -303,7 +303,7 @@ def _wide_table(
             "decision": pd.Series([decision_of(many, row) for row in range(len(many))], dtype=object),
             "status": many.statuses,
             "score": pd.Series([figure(score) for score in answers.score], dtype=object),
-            "threshold": [figure(many._thresholds[target]) for target in answers.target],
+            "threshold": [figure(many.thresholds[target]) for target in answers.target],
             "size": pd.Series([None if np.isnan(size) else int(size) for size in many.sizes], dtype=object),
             "n_sets": np.diff(answers.offsets),
             "sets_complete": answers.complete,

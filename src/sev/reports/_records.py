@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 import sklearn
 
-from sev.core import Status, __version__
+from sev.core import Status, __version__, plain_value
 from sev.explanations import Explanations, Source
-from sev.explanations._json import plain_value
 from sev.reports._data import row_label
 from sev.reports._spreadsheet import figure
 
@@ -70,8 +69,8 @@ class Provenance:
 
 def decision_of(many: Explanations, row: int) -> str | None:
     """What the model decided, in terms of the class being explained; None where it failed."""
-    answers = many._answers
-    target = plain_value(many._targets[answers.target[row]])
+    answers = many.answers
+    target = plain_value(many.targets[answers.target[row]])
     code = int(answers.status[row])
     if code == Status.ERROR.code:
         return None
@@ -87,7 +86,7 @@ def record(
     provenance: Provenance,
 ) -> dict[str, Any]:
     """One decision as plain values, ready for JSON."""
-    answers = many._answers
+    answers = many.answers
     status = Status.from_code(int(answers.status[row]))
     target = int(answers.target[row])
     return {
@@ -95,16 +94,16 @@ def record(
         "schema_version": SCHEMA_VERSION,
         "row": row,
         "id": row_label(many.index[row]),
-        "target": plain_value(many._targets[target]),
+        "target": plain_value(many.targets[target]),
         "decision": decision_of(many, row),
         "score": figure(answers.score[row]),
-        "threshold": figure(many._thresholds[target]),
+        "threshold": figure(many.thresholds[target]),
         "score_after": figure(answers.result_score[row]),
         "status": str(status),
         "proof": _PROOFS[status],
         "size": None if np.isnan(many.sizes[row]) else int(many.sizes[row]),
         "lower_bound": int(answers.lower_bound[row]),
-        "sets": [list(names) for names in many._names(answers.sets_of(row))],
+        "sets": [list(names) for names in many.sets_of(row)],
         "sets_complete": bool(answers.complete[row]),
         "reasons": list(reasons),
         "cut": list(cut),

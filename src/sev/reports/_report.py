@@ -13,10 +13,10 @@ from typing import Any
 from sev.core import __version__
 from sev.exceptions import InputError
 from sev.explanations import Explanations
-from sev.explanations._words import Speaker, said_of_all
 from sev.reports._data import embedded, row_label, table_data
 from sev.reports._overview import overview
 from sev.reports._pages import page_of, telling_rows
+from sev.text import Speaker
 
 
 def report(
@@ -59,7 +59,7 @@ def report(
     if not target.parent.is_dir():
         raise InputError(f"The folder {str(target.parent)!r} is not there: make it first.")
     chosen = telling_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
-    text = render(explanations, title, chosen, Speaker(explanations._features, wording, language), explainer)
+    text = render(explanations, title, chosen, Speaker(explanations.columns, wording, language), explainer)
     # a reader never sees half a file
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -75,8 +75,8 @@ def render(many: Explanations, title: str, chosen: list[int], speaker: Speaker, 
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    sentences = [speaker.sentence(said) for said in said_of_all(many)]
-    source = explainer._source if explainer is not None else many._source
+    sentences = [speaker.sentence(statement) for statement in many.statements()]
+    source = explainer.source if explainer is not None else many.source
     labels = [speaker.label(name) for name in many.feature_names]
     data, form = embedded(table_data(many, labels, sentences, chosen))
     script = _own("report.js")

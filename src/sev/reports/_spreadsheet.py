@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.explanations._json import plain_value
+from sev.core import plain_value
 
 #: A cell that starts with one of these may be run as a formula (the wide forms too).
 _STARTERS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-SCHEMA = "sev.explanations"
-SCHEMA_VERSION = 1
-
 
 def plain_value(value: Any) -> Any:
     """A number, string, bool or None; missing values become None."""

@@ -27,7 +27,7 @@ _OF_A_FEATURE = ("label", "unit", "digits", "values", "is", "been")
 @cache
 def english() -> dict[str, Any]:
     """The built-in language."""
-    return _read_yaml(files("sev.explanations").joinpath("languages/en.yaml").read_text("utf-8"), "the English texts")
+    return _read_yaml(files("sev.text").joinpath("languages/en.yaml").read_text("utf-8"), "the English texts")
 
 
 def load_language(language: str | Path | Language | None) -> Language:

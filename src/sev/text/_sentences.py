@@ -1,0 +1,161 @@
+"""Explanations as plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sev.core import Status, plain_value
+from sev.text._language import Language, Wording, load_language, load_wording
+from sev.text._values import feature_value
+from sev.typing import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a sentence speaks of; light enough to be made for every row of a large batch."""
+
+    kind: Kind
+    status: Status
+    target: Any
+    score: float
+    threshold: float
+    features: tuple[str, ...]
+    n_sets: int
+    sets_complete: bool
+    lower_bound: int
+    restricted: tuple[str, ...]
+    reason: str
+    query: Mapping[Any, Any] | pd.Series
+    reference: Mapping[Any, Any] | pd.Series
+
+
+class Speaker:
+    """Turns explanations into sentences of one language.
+
+    Parameters
+    ----------
+    columns : mapping of str to tuple
+        The columns of each feature.
+    wording : path, mapping or None
+        What is said of each feature; see :meth:`sev.Explanation.to_text`.
+    language : path, mapping or None
+        The sentences; None is English.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, tuple[Any, ...]],
+        wording: str | Path | Mapping[str, Any] | None = None,
+        language: str | Path | Language | None = None,
+    ) -> None:
+        self._columns = columns
+        self._wording: Wording = load_wording(wording, columns)
+        self._texts: Language = load_language(language)
+        self._marks = {name: self._texts[name] for name in ("decimal", "thousands", "missing")}
+
+    def sentence(self, statement: Statement) -> str:
+        """One explanation, as a person would say it."""
+        text = self._main(statement)
+        more = [one for one in self._more(statement) if one]
+        return " ".join([text[:1].upper() + text[1:], *more])
+
+    def label(self, feature: str) -> str:
+        """What people call a feature."""
+        return str(self._wording.get(feature, {}).get("label", feature))
+
+    def value(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> str:
+        """The value that a row has for a feature, with its unit."""
+        wording = self._wording.get(feature, {})
+        own = wording.get("values", {}).get(self._key(feature, row))
+        if own is not None:
+            return str(own)
+        columns = self._columns[feature]
+        text = feature_value(feature, row, columns, digits=wording.get("digits"), **self._marks)
+        unit = wording.get("unit")
+        return f"{text} {unit}" if unit and text != self._marks["missing"] else text
+
+    def join(self, words: Sequence[str]) -> str:
+        """``a``, ``a and b``, ``a, b and c``."""
+        if len(words) == 1:
+            return words[0]
+        return f"{self._texts['list_comma'].join(words[:-1])}{self._texts['list_and']}{words[-1]}"
+
+    def _main(self, statement: Statement) -> str:
+        if statement.status is Status.NOT_TARGET:
+            return self._decision("not_predicted", statement)
+        if statement.status is Status.ERROR:
+            return self._fill("error", reason=statement.reason)
+        predicted = self._decision("predicted", statement)
+        if statement.status is Status.UNEXPLAINABLE:
+            without = self._fill("without", restricted=self._restricted(statement)) if statement.restricted else ""
+            return self._fill("unexplainable", predicted=predicted, without=without)
+        if not statement.n_sets:
+            number = "undecided_one" if statement.lower_bound <= 1 else "undecided_many"
+            return self._fill(number, predicted=predicted, n=statement.lower_bound)
+        if not statement.features:
+            return self._fill("plus_nothing", predicted=predicted)
+        return self._fill(
+            statement.kind,
+            predicted=predicted,
+            reasons=self._phrases("is", statement.features, statement.query),
+            changes=self._phrases("been", statement.features, statement.reference),
+            otherwise=self._decision("otherwise", statement),
+        )
+
+    def _more(self, statement: Statement) -> Iterator[str]:
+        if statement.n_sets > 1:
+            number = "many" if statement.n_sets > 2 else "one"
+            yield self._fill(f"other_sets_{number if statement.sets_complete else 'at_least'}", n=statement.n_sets - 1)
+        if statement.status is Status.FEASIBLE:
+            yield self._fill("feasible", n=statement.lower_bound)
+
+    def _decision(self, name: str, statement: Statement) -> str:
+        return self._fill(
+            name,
+            by_class=statement.target,
+            target=repr(plain_value(statement.target)),
+            score=self._number(statement.score),
+            threshold=self._number(statement.threshold),
+        )
+
+    def _phrases(self, name: str, features: Sequence[str], row: Mapping[Any, Any] | pd.Series) -> str:
+        return self.join([self._phrase(name, feature, row) for feature in features])
+
+    def _phrase(self, name: str, feature: str, row: Mapping[Any, Any] | pd.Series) -> str:
+        template = self._wording.get(feature, {}).get(name, self._texts[name])
+        if isinstance(template, Mapping):
+            template = template.get(self._key(feature, row), self._texts[name])
+        return str(template.format_map({"label": self.label(feature), "value": self.value(feature, row)}))
+
+    def _key(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> Any:
+        """The value that a phrase may be given for: the cell itself, or the category of a one-hot block."""
+        columns = self._columns[feature]
+        if len(columns) > 1:
+            return feature_value(feature, row, columns)
+        value = plain_value(row[columns[0]])
+        return value if value is None or not isinstance(value, float) or not value.is_integer() else int(value)
+
+    def _restricted(self, statement: Statement) -> str:
+        return self.join([self.label(feature) for feature in statement.restricted])
+
+    def _number(self, number: float) -> str:
+        text = f"{number:.3g}"
+        return text if self._marks["decimal"] == "." else text.replace(".", self._marks["decimal"])
+
+    def _fill(self, name: str, by_class: Any = None, **fields: Any) -> str:
+        template = self._texts[name]
+        if isinstance(template, Mapping):
+            template = template.get(by_class, load_language(None)[name])
+        return str(template.format_map(_Blank(fields)))
+
+
+class _Blank(dict[str, Any]):
+    """Fields that a template may name although this sentence has nothing to put there."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
