@@ -26,12 +26,12 @@ def test_each_status_has_its_sentence():
         "prediction would not have been 'bad'.",
         "Predicted 'bad' (score 0.75, at least 0.5) because age is 1 and income is 11. Had age been -1.50 and income "
         "been -2.50, with all else equal, the prediction would not have been 'bad'. There is one other set of "
-        "as many features that does the same.",
+        "the same size that does the same.",
         "Predicted 'bad' (score 0.75, at least 0.5) because age is 2, income is 12 and debt is 22. Had age been -1.50, "
         "income been -2.50 and debt been -3.50, with all else equal, the prediction would not have been 'bad'. A "
         "smaller set was not ruled out: at least 3 are needed.",
-        "Predicted 'bad' (score 0.75, at least 0.5); no change to the reference's values undoes that without using "
-        "debt.",
+        "Predicted 'bad' (score 0.75, at least 0.5); no change of features to the values of the reference undoes "
+        "that without using debt.",
         "Predicted 'bad' (score 0.75, at least 0.5); the search stopped before it found a reason, which takes at least "
         "one feature.",
         "Not predicted 'bad' (score 0.25, below 0.5): there is nothing to explain.",
@@ -51,7 +51,7 @@ def test_plus_has_its_own_sentences():
 
 def test_a_list_that_was_cut_short_says_at_least():
     many = cases.made([(Status.OPTIMAL, [(0,), (1,), (2,)])], complete=False)
-    assert many.to_text()[0].endswith("There are at least 2 other sets of as many features that do the same.")
+    assert many.to_text()[0].endswith("There are at least 2 other sets of the same size that do the same.")
 
 
 def test_a_batch_says_what_each_explanation_says():

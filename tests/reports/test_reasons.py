@@ -158,7 +158,7 @@ def test_every_row_has_a_line_and_a_record_whatever_its_status():
     assert given.wide["decision"].tolist()[4:6] == ["bad", "not bad"]
     records = list(given.records())
     assert [one["status"] for one in records] == made.statuses.tolist()
-    assert records[3]["proof"] == "no allowed set works"
+    assert records[3]["proof"] == "Proven: no set of features does this."
     assert records[6]["error"] == "the model raised"
     assert records[6]["decision"] is None
 

@@ -42,6 +42,7 @@ def to_document(many: Explanations) -> dict[str, Any]:
             "reference": answers.reference.tolist(),
             "sets": [numbers[a:b] for a, b in zip(answers.offsets[:-1], answers.offsets[1:], strict=True)],
             "sets_complete": answers.complete.tolist(),
+            "not_permitted": list(many.not_permitted),
             "reason": {str(row): reason for row, reason in answers.reasons.items()},
         },
     }
@@ -92,4 +93,5 @@ def _arguments(document: dict[str, Any]) -> dict[str, Any]:
         "targets": tuple(document["targets"]),
         "thresholds": tuple(document["thresholds"]),
         "restricted": tuple(document["restricted"]),
+        "not_permitted": tuple(rows["not_permitted"]) if "not_permitted" in rows else None,
     }

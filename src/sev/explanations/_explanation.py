@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +16,7 @@ from sev.exceptions import InputError
 from sev.explanations._statements import statement_of
 from sev.explanations._verification import verify_all
 from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
-from sev.text import Speaker, Statement
+from sev.text import NotPermitted, Speaker, Statement
 from sev.typing import Kind
 
 if TYPE_CHECKING:
@@ -80,10 +81,18 @@ class Explanation:
     columns: Mapping[str, tuple[Any, ...]] = field(repr=False)
     reason: str = ""
     _source: Source | None = field(default=None, repr=False)
+    _compare: Callable[[], NotPermitted] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         found = f"size={self.size}, features={self.features!r}" if self.size is not None else "no set"
         return f"<Explanation SEV{'-' if self.kind == 'minus' else '+'} {self.status}: {found}>"
+
+    @cached_property
+    def not_permitted(self) -> NotPermitted:
+        """What the features that may not be used could do: "smaller", "equal", "only" or "none"; see
+        :attr:`sev.Explanations.not_permitted`.
+        """
+        return "none" if self._compare is None else self._compare()
 
     def verify(self, explainer: Any = None) -> None:
         """Ask the model again; raise :class:`~sev.exceptions.VerificationError` if a set does not do what it says.
@@ -217,6 +226,7 @@ class Explanation:
             "result_score": plain_value(self.result_score),
             "threshold": plain_value(self.threshold),
             "restricted": list(self.restricted),
+            "not_permitted": self.not_permitted,
             "reason": self.reason,
         }
 

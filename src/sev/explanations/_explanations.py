@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -15,10 +15,11 @@ from sev.core import Answers, Status, dump, unpack
 from sev.exceptions import InputError
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
+from sev.explanations._not_permitted import compare_with_unrestricted
 from sev.explanations._source import Source
 from sev.explanations._statements import statements_of
 from sev.explanations._verification import changed_row, verify_all
-from sev.text import Speaker, Statement
+from sev.text import NotPermitted, Speaker, Statement
 from sev.typing import FloatArray, IntArray, Kind
 
 _ROWS_TO_VERIFY_AT_ONCE = 2000
@@ -43,6 +44,7 @@ class Explanations:
         thresholds: tuple[float, ...],
         restricted: tuple[str, ...],
         source: Source | None = None,
+        not_permitted: tuple[NotPermitted, ...] | None = None,
     ) -> None:
         self._answers = answers
         self._queries = queries
@@ -51,6 +53,7 @@ class Explanations:
         self._targets = targets
         self._thresholds = thresholds
         self._source = source
+        self._not_permitted = not_permitted
         self.kind: Kind = kind
         self.restricted = restricted
 
@@ -128,6 +131,18 @@ class Explanations:
     def source(self) -> Source | None:
         """The explainer that made these explanations, as far as they need it; None when they were read from a file."""
         return self._source
+
+    @property
+    def not_permitted(self) -> tuple[NotPermitted, ...]:
+        """For each row, what the features that may not be used could do.
+
+        "smaller": a smaller set exists that uses them; "equal": another set of the same size does; "only": no permitted
+        set exists, but one that uses them does; "none": nothing of that kind is known. Found by explaining the rows
+        once more without restriction, when this is first asked for.
+        """
+        if self._not_permitted is None:
+            self._not_permitted = self._compare_with_unrestricted()
+        return self._not_permitted
 
     def sets_of(self, row: int) -> list[tuple[str, ...]]:
         """All minimum sets of one row, by the names of the features."""
@@ -328,7 +343,7 @@ class Explanations:
     def __getstate__(self) -> dict[str, Any]:
         # the model stays behind, so everything that needs it is done first
         self._list_sets()
-        return {**self.__dict__, "_source": None}
+        return {**self.__dict__, "_source": None, "_not_permitted": self.not_permitted}
 
     def _repr_html_(self) -> str:
         shown = self[:20]
@@ -366,7 +381,17 @@ class Explanations:
         if self._source is not None and not self._answers.listed.all():
             self._answers = self._source.list_sets(self._queries, self._answers)
 
+    def _compare_with_unrestricted(self) -> tuple[NotPermitted, ...]:
+        nothing: NotPermitted = "none"
+        if not self.restricted or self._source is None:
+            return (nothing,) * len(self)
+        free = self._source.unrestricted()
+        restricted = np.isin(np.array(self.feature_names, dtype=object), list(self.restricted))
+        listed = free.list_sets(self._queries, free.answer(self._queries))
+        return compare_with_unrestricted(self.answers, listed, restricted)
+
     def _take(self, rows: IntArray) -> Explanations:
+        known = self._not_permitted
         return Explanations(
             answers=self._answers.take(rows),
             queries=self._queries.iloc[rows],
@@ -377,6 +402,7 @@ class Explanations:
             thresholds=self._thresholds,
             restricted=self.restricted,
             source=self._source,
+            not_permitted=known if known is None else tuple(known[row] for row in rows.tolist()),
         )
 
     def _names(self, masks: Any) -> list[tuple[str, ...]]:
@@ -413,7 +439,13 @@ class Explanations:
             columns=self._features,
             reason=answers.reasons.get(row, ""),
             _source=self._source,
+            _compare=None if not self.restricted else partial(self._not_permitted_of, row),
         )
+
+    def _not_permitted_of(self, row: int) -> NotPermitted:
+        if self._not_permitted is not None:
+            return self._not_permitted[row]
+        return self._take(np.array([row], dtype=np.int64)).not_permitted[0]
 
     def _listed(self) -> Explanations:
         self._list_sets()

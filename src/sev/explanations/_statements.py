@@ -31,6 +31,7 @@ def statement_of(one: Explanation) -> Statement:
         reason=one.reason,
         query=one.query,
         reference=one.reference,
+        not_permitted=one.not_permitted,
     )
 
 
@@ -43,10 +44,10 @@ def statements_of(many: Explanations) -> Iterator[Statement]:
     n_sets = np.diff(answers.offsets).tolist()
     rows = zip(
         *(answers.status.tolist(), answers.target.tolist(), answers.score.tolist(), answers.lower_bound.tolist()),
-        *(answers.reference.tolist(), answers.complete.tolist(), many.first_sets(), n_sets),
+        *(answers.reference.tolist(), answers.complete.tolist(), many.first_sets(), n_sets, many.not_permitted),
         strict=True,
     )
-    for row, (status, target, score, lower_bound, reference, complete, features, count) in enumerate(rows):
+    for row, (status, target, score, lower_bound, reference, complete, features, count, other) in enumerate(rows):
         yield Statement(
             kind=many.kind,
             status=members[status],
@@ -61,4 +62,5 @@ def statements_of(many: Explanations) -> Iterator[Statement]:
             reason=answers.reasons.get(row, ""),
             query={column: cells[column][row] for name in features for column in many.columns[name]},
             reference=references[reference],
+            not_permitted=other,
         )

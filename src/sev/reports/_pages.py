@@ -13,14 +13,6 @@ from sev.explanations._vertices import differing
 from sev.text import Speaker
 
 _MOST_SETS = 4
-_PROOFS = {
-    Status.OPTIMAL: "Proven: no smaller set of features does this.",
-    Status.FEASIBLE: "The set works; a smaller one was not ruled out.",
-    Status.UNEXPLAINABLE: "Proven: no allowed set of features does this.",
-    Status.UNDECIDED: "A limit ended the search before a set was found.",
-    Status.NOT_TARGET: "Not of the class being explained.",
-    Status.ERROR: "The model failed on this row.",
-}
 
 
 def telling_rows(many: Explanations, count: int) -> list[int]:
@@ -61,7 +53,7 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
         "row": row,
         "id": label,
         "kind": one.kind,
-        "proof": _PROOFS[one.status],
+        "proof": speaker.proof(one.statement()),
         "text": speaker.sentence(one.statement()),
         "scores": _scores(one),
         "sets": [base if len(shown) == 1 else f"{base} ({number})" for number in range(1, len(shown) + 1)],

@@ -21,7 +21,7 @@ from sev.reports._data import row_label
 from sev.reports._ranking import Ranking, named_features, rank_features
 from sev.reports._records import Provenance, decision_of, record
 from sev.reports._spreadsheet import figure, to_csv
-from sev.text import block_value
+from sev.text import Speaker, block_value
 
 #: A feature and its code: (rank, feature number, code, text).
 _Reason = tuple[int, int, str, str]
@@ -58,8 +58,11 @@ class Reasons:
         plain = self.table[["row", *_IN_RECORDS]].astype(object).where(self.table.notna(), None)
         for line in plain.to_dict("records"):
             lines[line.pop("row")].append(line)
-        for row, (some, cut, hidden) in enumerate(zip(lines, self.cut, self.hidden, strict=True)):
-            yield record(self._explanations, row, some, cut, hidden, self._provenance)
+        many = self._explanations
+        speaker = Speaker(many.columns)
+        rows = zip(many.statements(), lines, self.cut, self.hidden, strict=True)
+        for row, (statement, some, cut, hidden) in enumerate(rows):
+            yield record(many, row, speaker.proof(statement), some, cut, hidden, self._provenance)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write ``reasons.csv``, ``reasons_wide.csv`` and ``records.jsonl``; the same bytes for the same decisions.

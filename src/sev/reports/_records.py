@@ -19,16 +19,6 @@ from sev.reports._spreadsheet import figure
 SCHEMA = "sev.reasons"
 SCHEMA_VERSION = 1
 
-#: What each status says about the proof.
-_PROOFS = {
-    Status.OPTIMAL: "no smaller set works, and the model confirms every listed set",
-    Status.FEASIBLE: "the model confirms every listed set; a smaller one was not ruled out",
-    Status.UNEXPLAINABLE: "no allowed set works",
-    Status.UNDECIDED: "a limit ended the search before a set was found",
-    Status.NOT_TARGET: "not decided as the class being explained",
-    Status.ERROR: "the model failed on this row",
-}
-
 
 @dataclass(frozen=True)
 class Provenance:
@@ -80,6 +70,7 @@ def decision_of(many: Explanations, row: int) -> str | None:
 def record(
     many: Explanations,
     row: int,
+    proof: str,
     reasons: Sequence[Mapping[str, Any]],
     cut: Sequence[str],
     hidden: Sequence[str],
@@ -100,7 +91,8 @@ def record(
         "threshold": figure(many.thresholds[target]),
         "score_after": figure(answers.result_score[row]),
         "status": str(status),
-        "proof": _PROOFS[status],
+        "proof": proof,
+        "not_permitted": many.not_permitted[row],
         "size": None if np.isnan(many.sizes[row]) else int(many.sizes[row]),
         "lower_bound": int(answers.lower_bound[row]),
         "sets": [list(names) for names in many.sets_of(row)],

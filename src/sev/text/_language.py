@@ -24,10 +24,19 @@ _BY_CLASS = ("predicted", "otherwise", "not_predicted")
 _OF_A_FEATURE = ("label", "unit", "digits", "values", "is", "been")
 
 
+#: The languages that come with the package.
+LANGUAGES = ("en", "de", "es")
+
+
 @cache
+def built_in(code: str) -> dict[str, Any]:
+    """One of the languages that come with the package."""
+    return _read_yaml(files("sev.text").joinpath(f"languages/{code}.yaml").read_text("utf-8"), f"the texts of {code!r}")
+
+
 def english() -> dict[str, Any]:
-    """The built-in language."""
-    return _read_yaml(files("sev.text").joinpath("languages/en.yaml").read_text("utf-8"), "the English texts")
+    """The language that every other one is compared with."""
+    return built_in("en")
 
 
 def load_language(language: str | Path | Language | None) -> Language:
@@ -36,10 +45,10 @@ def load_language(language: str | Path | Language | None) -> Language:
     Parameters
     ----------
     language : path, mapping or None
-        A YAML file, or its content. None or "en" is English.
+        "en", "de" or "es"; a YAML file, or its content. None is English.
     """
-    if language is None or language == "en":
-        return english()
+    if language is None or (isinstance(language, str) and language in LANGUAGES):
+        return built_in(language or "en")
     own = language if isinstance(language, Mapping) else read_mapping(language, "language")
     for name, text in own.items():
         if name not in english():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from sev.core import Status, plain_value
 from sev.text._language import Language, Wording, load_language, load_wording
 from sev.text._values import feature_value
 from sev.typing import Kind
+
+#: What features that may not be used could do: nothing that is known, a smaller set, another set of the same size, or
+#: the only sets that there are.
+NotPermitted: TypeAlias = Literal["none", "smaller", "equal", "only"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,7 @@ class Statement:
     reason: str
     query: Mapping[Any, Any] | pd.Series
     reference: Mapping[Any, Any] | pd.Series
+    not_permitted: NotPermitted = "none"
 
 
 class Speaker:
@@ -63,6 +68,13 @@ class Speaker:
         text = self._main(statement)
         more = [one for one in self._more(statement) if one]
         return " ".join([text[:1].upper() + text[1:], *more])
+
+    def proof(self, statement: Statement) -> str:
+        """How certain an answer is, and over which features."""
+        name = f"proof_{statement.status}"
+        permitted = f"{name}_permitted"
+        text = self._fill(permitted if statement.restricted and permitted in self._texts else name)
+        return " ".join([text, *self._not_permitted(statement)])
 
     def label(self, feature: str) -> str:
         """What people call a feature."""
@@ -113,6 +125,11 @@ class Speaker:
             yield self._fill(f"other_sets_{number if statement.sets_complete else 'at_least'}", n=statement.n_sets - 1)
         if statement.status is Status.FEASIBLE:
             yield self._fill("feasible", n=statement.lower_bound)
+        yield from self._not_permitted(statement)
+
+    def _not_permitted(self, statement: Statement) -> Iterator[str]:
+        if statement.not_permitted != "none":
+            yield self._fill(f"not_permitted_{statement.not_permitted}")
 
     def _decision(self, name: str, statement: Statement) -> str:
         return self._fill(
