@@ -15,6 +15,7 @@ from sev import datasets, references
 from sev.core import Status, __version__
 from sev.explainers import Explainer
 from sev.explanations import Explanation, Explanations
+from sev.text import Labels
 
 if TYPE_CHECKING:
     from sev import plots, reports
@@ -35,6 +36,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Explanations",
+    "Labels",
     "SEVGradientBoostingClassifier",
     "SEVLogisticRegression",
     "SEVMLPClassifier",

@@ -151,7 +151,7 @@ def test_a_file_that_is_no_map_is_refused(tmp_path, text, message):
 
 def test_values_are_written_for_people():
     assert [format_value(v) for v in (None, True, 3.0, 0.5, 1e-9, 20000)] == [
-        *("missing", "True", "3", "0.50", "1e-09", "20,000")
+        *("missing", "yes", "3", "0.50", "1e-09", "20,000")
     ]
     assert block_value("colour", {"colour_red": 0, "colour_blue": 1}, ("colour_red", "colour_blue")) == "blue"
     assert block_value("x", {"a": 1, "b": 1}, ("a", "b")) == "(a 1, b 1)"

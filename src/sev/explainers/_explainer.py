@@ -26,6 +26,7 @@ from sev.explainers._task import Settings, Task
 from sev.explanations import Explanation, Explanations
 from sev.references import Background, FittedReference, Reference, as_reference
 from sev.space import FeatureSpace, TableForm
+from sev.text import Labels
 from sev.typing import BoolArray, Kind, NativeTable
 
 #: Vertices that a black box is asked about for one row before the search ends with what it knows.
@@ -58,6 +59,9 @@ class Explainer:
         ``predict_proba``, else 0 of ``decision_function``, or the model's own where it has one.
     allow_positive_reference : bool, default=False
         Go on with a reference that is itself positive.
+    labels : Labels, mapping or path, default=None
+        Names of features, units, values and decisions for people, used by sentences, plots and reports; a path is a
+        YAML file. Saved with the explainer.
 
     Examples
     --------
@@ -72,6 +76,8 @@ class Explainer:
     #: Number and hash of the background rows; None for an explainer that was not made from them.
     _n_background: int | None = None
     _background_hash: str | None = None
+    #: Names for people.
+    labels: Labels = Labels()
 
     def __init__(
         self,
@@ -85,25 +91,28 @@ class Explainer:
         restricted: Iterable[str] = (),
         threshold: float | None = None,
         allow_positive_reference: bool = False,
+        labels: Labels | Mapping[str, Any] | str | Path | None = None,
     ) -> None:
         self.model = model
+        self.labels = Labels.of(labels)
         self._form = TableForm.of(X_train)
         background = self._form.to_frame(X_train, what="X_train")
         self._space = FeatureSpace.of(background, groups)
         self._restricted = self._space.select(restricted)
+        self.labels.wording(dict.fromkeys(self._space.names))  # names of unknown features are an error now
         self._sample = background.iloc[telling_rows(background)].reset_index(drop=True)
         scores = model_scores(model, self._form.to_native(self._sample.iloc[:8]))
         classes = scores.classes if _is(target, "predicted") else (scores.for_target(target, threshold).target,)
         if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
             raise InputError('target="predicted" with more than two classes takes no threshold.')
-        labels = checked_labels(y_train, len(background), scores.classes)
+        known = checked_labels(y_train, len(background), scores.classes)
         self.classes_ = scores.classes
         self.backend_reason = ""
         reading = self._read(scores)
         self._tasks: list[Task] = []
         for one in classes:
             scorer = scores.for_target(one, threshold_for(one, scores, threshold, len(classes)))
-            self._add_task(scorer, reading, background, labels, reference, threshold, allow_positive_reference)
+            self._add_task(scorer, reading, background, known, reference, threshold, allow_positive_reference)
         self._n_background, self._background_hash = len(background), table_hash(background)
 
     # -- what users ask ------------------------------------------------------------------------------------------------
@@ -256,6 +265,7 @@ class Explainer:
             backend_reason=self.backend_reason,
             n_background=self._n_background,
             background_hash=self._background_hash,
+            labels=self.labels,
         )
 
     @classmethod
@@ -263,6 +273,7 @@ class Explainer:
         """Build an explainer whose reference is known already; the model is read and proven again."""
         self = cls.__new__(cls)
         self.model = parts.model
+        self.labels = parts.labels
         self._form, self._space, self._sample = parts.form, parts.space, parts.sample
         self._restricted = self._space.select(parts.restricted)
         self._n_background, self._background_hash = parts.n_background, parts.background_hash
@@ -387,6 +398,8 @@ class Explainer:
             thresholds=tuple(task.scorer.threshold for task in self._tasks),
             restricted=tuple(np.array(self._space.names, dtype=object)[~settings.allowed]),
             source=source,
+            labels=self.labels,
+            classes=self.classes_,
         )
 
 

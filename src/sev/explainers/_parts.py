@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from sev.references import FittedReference
 from sev.space import FeatureSpace, TableForm
+from sev.text import Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,8 @@ class ExplainerParts:
         How the model was read when the parts were taken, and why not otherwise.
     n_background, background_hash : int and str, or None
         Of the background rows that the explainer was made from, for records.
+    labels : Labels
+        Names for people.
     """
 
     model: Any
@@ -65,3 +68,4 @@ class ExplainerParts:
     backend_reason: str = ""
     n_background: int | None = None
     background_hash: str | None = None
+    labels: Labels = field(default_factory=Labels)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from sev.core import Answers, Status, __version__, n_words, pack, plain_value, table_from_plain, table_to_plain, unpack
 from sev.exceptions import InputError
+from sev.text import Labels
 
 if TYPE_CHECKING:
     from sev.explanations._explanations import Explanations
@@ -29,6 +30,8 @@ def to_document(many: Explanations) -> dict[str, Any]:
         "targets": [plain_value(target) for target in many.targets],
         "thresholds": [plain_value(threshold) for threshold in many.thresholds],
         "restricted": list(many.restricted),
+        "labels": many.labels.to_plain(),
+        "classes": [plain_value(one) for one in many.classes],
         "features": [{"name": name, "columns": list(columns)} for name, columns in many.columns.items()],
         "references": table_to_plain(many.references),
         "queries": table_to_plain(many.queries),
@@ -93,5 +96,7 @@ def _arguments(document: dict[str, Any]) -> dict[str, Any]:
         "targets": tuple(document["targets"]),
         "thresholds": tuple(document["thresholds"]),
         "restricted": tuple(document["restricted"]),
+        "labels": Labels.from_plain(document["labels"]) if "labels" in document else None,
+        "classes": tuple(document.get("classes", ())),
         "not_permitted": tuple(rows["not_permitted"]) if "not_permitted" in rows else None,
     }

@@ -16,7 +16,7 @@ from sev.exceptions import InputError
 from sev.explanations._statements import statement_of
 from sev.explanations._verification import verify_all
 from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
-from sev.text import NotPermitted, Speaker, Statement
+from sev.text import Labels, NotPermitted, Speaker, Statement
 from sev.typing import Kind
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ class Explanation:
         The columns of each feature.
     reason : str
         For status "error": what went wrong.
+    labels : Labels
+        Names for people.
+    other : object
+        The class that the row becomes with the change; None where the model has more than two.
     """
 
     kind: Kind
@@ -80,6 +84,8 @@ class Explanation:
     restricted: tuple[str, ...] = ()
     columns: Mapping[str, tuple[Any, ...]] = field(repr=False)
     reason: str = ""
+    labels: Labels = field(default_factory=Labels, repr=False)
+    other: Any = None
     _source: Source | None = field(default=None, repr=False)
     _compare: Callable[[], NotPermitted] | None = field(default=None, repr=False)
 
@@ -146,7 +152,7 @@ class Explanation:
         'Refused because the debt is 5 thousand. Had the debt been 0.33 thousand, with all else equal, the application
         would have passed.'
         """
-        return Speaker(self.columns, wording, language).sentence(self.statement())
+        return Speaker(self.columns, wording, language, self.labels).sentence(self.statement())
 
     def statement(self) -> Statement:
         """What a sentence about this explanation states."""

@@ -19,7 +19,7 @@ from sev.explanations._not_permitted import compare_with_unrestricted
 from sev.explanations._source import Source
 from sev.explanations._statements import statements_of
 from sev.explanations._verification import changed_row, verify_all
-from sev.text import NotPermitted, Speaker, Statement
+from sev.text import Labels, NotPermitted, Speaker, Statement
 from sev.typing import FloatArray, IntArray, Kind
 
 _ROWS_TO_VERIFY_AT_ONCE = 2000
@@ -45,6 +45,8 @@ class Explanations:
         restricted: tuple[str, ...],
         source: Source | None = None,
         not_permitted: tuple[NotPermitted, ...] | None = None,
+        labels: Labels | None = None,
+        classes: tuple[Any, ...] = (),
     ) -> None:
         self._answers = answers
         self._queries = queries
@@ -54,6 +56,8 @@ class Explanations:
         self._thresholds = thresholds
         self._source = source
         self._not_permitted = not_permitted
+        self.labels = labels or Labels()
+        self.classes = classes
         self.kind: Kind = kind
         self.restricted = restricted
 
@@ -157,6 +161,11 @@ class Explanations:
         ):
             first[row] = names
         return first
+
+    def other_class(self, target: int) -> Any:
+        """The class that a row becomes when it is no longer of this target (by number); None if there are several."""
+        others = [one for one in self.classes if one != self._targets[target]]
+        return others[0] if len(others) == 1 else None
 
     def statements(self) -> Iterator[Statement]:
         """What a sentence about each row states."""
@@ -281,7 +290,7 @@ class Explanations:
         language: str | Path | Mapping[str, Any] | None = None,
     ) -> list[str]:
         """One plain sentence or two for each row; see :meth:`Explanation.to_text`."""
-        speaker = Speaker(self._features, wording, language)
+        speaker = Speaker(self._features, wording, language, self.labels)
         return [speaker.sentence(statement) for statement in self.statements()]
 
     def plot_sizes(self, *, ax: Any = None, **options: Any) -> Any:
@@ -373,6 +382,8 @@ class Explanations:
             thresholds=self._thresholds,
             restricted=(),
             source=free,
+            labels=self.labels,
+            classes=self.classes,
         )
 
     # -- inside --------------------------------------------------------------------------------------------------------
@@ -403,6 +414,8 @@ class Explanations:
             restricted=self.restricted,
             source=self._source,
             not_permitted=known if known is None else tuple(known[row] for row in rows.tolist()),
+            labels=self.labels,
+            classes=self.classes,
         )
 
     def _names(self, masks: Any) -> list[tuple[str, ...]]:
@@ -438,6 +451,8 @@ class Explanations:
             restricted=self.restricted,
             columns=self._features,
             reason=answers.reasons.get(row, ""),
+            labels=self.labels,
+            other=self.other_class(int(answers.target[row])),
             _source=self._source,
             _compare=None if not self.restricted else partial(self._not_permitted_of, row),
         )

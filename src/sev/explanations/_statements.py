@@ -32,6 +32,7 @@ def statement_of(one: Explanation) -> Statement:
         query=one.query,
         reference=one.reference,
         not_permitted=one.not_permitted,
+        other=one.other,
     )
 
 
@@ -47,7 +48,8 @@ def statements_of(many: Explanations) -> Iterator[Statement]:
         *(answers.reference.tolist(), answers.complete.tolist(), many.first_sets(), n_sets, many.not_permitted),
         strict=True,
     )
-    for row, (status, target, score, lower_bound, reference, complete, features, count, other) in enumerate(rows):
+    others = [many.other_class(target) for target in range(len(many.targets))]
+    for row, (status, target, score, lower_bound, reference, complete, features, count, beyond) in enumerate(rows):
         yield Statement(
             kind=many.kind,
             status=members[status],
@@ -62,5 +64,6 @@ def statements_of(many: Explanations) -> Iterator[Statement]:
             reason=answers.reasons.get(row, ""),
             query={column: cells[column][row] for name in features for column in many.columns[name]},
             reference=references[reference],
-            not_permitted=other,
+            not_permitted=beyond,
+            other=others[target],
         )

@@ -26,6 +26,7 @@ from sev.files._plain import (
     value_to_plain,
 )
 from sev.references import FittedReference
+from sev.text import Labels
 
 if TYPE_CHECKING:
     from sev.explainers import Explainer
@@ -107,6 +108,7 @@ def to_bytes(explainer: Explainer, *, allow_pickle: bool = False) -> bytes:
         "backend_reason": parts.backend_reason,
         "n_background": parts.n_background,
         "background_hash": parts.background_hash,
+        "labels": parts.labels.to_plain(),
     }
     description = {"sev_version": __version__, "versions": _versions(), "model_form": form}
     members = {"explainer.json": _json(plain), "sample.json": _json(frame_to_plain(parts.sample)), "model.bin": model}
@@ -149,6 +151,7 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
         "backend_reason": str(plain["backend_reason"]),
         "n_background": plain.get("n_background"),
         "background_hash": plain.get("background_hash"),
+        "labels": Labels.from_plain(plain["labels"]) if "labels" in plain else Labels(),
     }
 
 

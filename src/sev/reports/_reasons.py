@@ -59,7 +59,7 @@ class Reasons:
         for line in plain.to_dict("records"):
             lines[line.pop("row")].append(line)
         many = self._explanations
-        speaker = Speaker(many.columns)
+        speaker = Speaker(many.columns, labels=many.labels)
         rows = zip(many.statements(), lines, self.cut, self.hidden, strict=True)
         for row, (statement, some, cut, hidden) in enumerate(rows):
             yield record(many, row, speaker.proof(statement), some, cut, hidden, self._provenance)

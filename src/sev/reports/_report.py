@@ -59,7 +59,8 @@ def report(
     if not target.parent.is_dir():
         raise InputError(f"The folder {str(target.parent)!r} is not there: make it first.")
     chosen = telling_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
-    text = render(explanations, title, chosen, Speaker(explanations.columns, wording, language), explainer)
+    speaker = Speaker(explanations.columns, wording, language, explanations.labels)
+    text = render(explanations, title, chosen, speaker, explainer)
     # a reader never sees half a file
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

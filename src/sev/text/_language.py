@@ -18,7 +18,7 @@ Wording: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 _FIELDS = (
     *("target", "score", "threshold", "label", "value", "predicted", "otherwise", "reasons", "changes"),
-    *("without", "restricted", "reason", "n"),
+    *("decision", "other", "without", "restricted", "reason", "n"),
 )
 _BY_CLASS = ("predicted", "otherwise", "not_predicted")
 _OF_A_FEATURE = ("label", "unit", "digits", "values", "is", "been")
@@ -55,6 +55,13 @@ def load_language(language: str | Path | Language | None) -> Language:
             raise InputError(f"The language has an unknown text {name!r}{_meant(name, english())}")
         _check_text(name, text)
     return {**english(), **own}
+
+
+def overridden(language: str | Path | Language | None) -> frozenset[str]:
+    """The texts that a user's own language sets."""
+    if language is None or (isinstance(language, str) and language in LANGUAGES):
+        return frozenset()
+    return frozenset(language if isinstance(language, Mapping) else read_mapping(language, "language"))
 
 
 def load_wording(wording: str | Path | Mapping[str, Any] | None, features: Mapping[str, Any]) -> Wording:

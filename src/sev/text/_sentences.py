@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeAlias
 import pandas as pd
 
 from sev.core import Status, plain_value
-from sev.text._language import Language, Wording, load_language, load_wording
+from sev.text._labels import Labels
+from sev.text._language import Language, Wording, load_language, load_wording, overridden
 from sev.text._values import feature_value
 from sev.typing import Kind
 
@@ -37,6 +38,7 @@ class Statement:
     query: Mapping[Any, Any] | pd.Series
     reference: Mapping[Any, Any] | pd.Series
     not_permitted: NotPermitted = "none"
+    other: Any = None
 
 
 class Speaker:
@@ -47,9 +49,11 @@ class Speaker:
     columns : mapping of str to tuple
         The columns of each feature.
     wording : path, mapping or None
-        What is said of each feature; see :meth:`sev.Explanation.to_text`.
+        What is said of each feature, over what ``labels`` say; see :meth:`sev.Explanation.to_text`.
     language : path, mapping or None
-        The sentences; None is English.
+        The sentences; None is the language of ``labels``.
+    labels : Labels, default=None
+        Names of features and decisions.
     """
 
     def __init__(
@@ -57,11 +61,16 @@ class Speaker:
         columns: Mapping[str, tuple[Any, ...]],
         wording: str | Path | Mapping[str, Any] | None = None,
         language: str | Path | Language | None = None,
+        labels: Labels | None = None,
     ) -> None:
+        labels = labels or Labels()
+        chosen = labels.language if language is None else language
         self._columns = columns
-        self._wording: Wording = load_wording(wording, columns)
-        self._texts: Language = load_language(language)
-        self._marks = {name: self._texts[name] for name in ("decimal", "thousands", "missing")}
+        self._labels = labels
+        self._wording: Wording = {**labels.wording(columns), **load_wording(wording, columns)}
+        self._texts: Language = load_language(chosen)
+        self._overridden = overridden(chosen)
+        self._marks = {name: self._texts[name] for name in ("decimal", "thousands", "missing", "yes_text", "no_text")}
 
     def sentence(self, statement: Statement) -> str:
         """One explanation, as a person would say it."""
@@ -132,10 +141,21 @@ class Speaker:
             yield self._fill(f"not_permitted_{statement.not_permitted}")
 
     def _decision(self, name: str, statement: Statement) -> str:
+        decision, other = self._labels.decision(statement.target), self._labels.decision(statement.other)
+        if name not in self._overridden:
+            # the better the decision is known, the plainer it can be named
+            if name == "otherwise" and other is not None:
+                name = "otherwise_decided"
+            elif name == "otherwise" and statement.other is not None:
+                name = "otherwise_other"
+            elif name == "predicted" and decision is not None:
+                name = "decided"
         return self._fill(
             name,
             by_class=statement.target,
-            target=repr(plain_value(statement.target)),
+            target=repr(plain_value(statement.target)) if decision is None else decision,
+            decision=decision or "",
+            other=repr(plain_value(statement.other)) if other is None else other,
             score=self._number(statement.score),
             threshold=self._number(statement.threshold),
         )
@@ -147,7 +167,15 @@ class Speaker:
         template = self._wording.get(feature, {}).get(name, self._texts[name])
         if isinstance(template, Mapping):
             template = template.get(self._key(feature, row), self._texts[name])
-        return str(template.format_map({"label": self.label(feature), "value": self.value(feature, row)}))
+        return str(template.format_map({"label": self.label(feature), "value": self._value_in_text(feature, row)}))
+
+    def _value_in_text(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> str:
+        """A value inside a sentence: names of categories in quotation marks, unless the user chose the words."""
+        text = self.value(feature, row)
+        key = self._key(feature, row)
+        if not isinstance(key, str) or key in self._wording.get(feature, {}).get("values", {}) or key.startswith("("):
+            return text
+        return str(self._texts["quoted"].format(value=text))
 
     def _key(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> Any:
         """The value that a phrase may be given for: the cell itself, or the category of a one-hot block."""

@@ -6,11 +6,19 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 
 def format_value(
-    value: Any, *, digits: int | None = None, decimal: str = ".", thousands: str = ",", missing: str = "missing"
+    value: Any,
+    *,
+    digits: int | None = None,
+    decimal: str = ".",
+    thousands: str = ",",
+    missing: str = "missing",
+    yes_text: str = "yes",
+    no_text: str = "no",
 ) -> str:
     """A value as people write it: no needless digits, thousands set apart, missing values by name.
 
@@ -20,18 +28,20 @@ def format_value(
         Any cell of a table.
     digits : int, default=None
         Decimals of a number; None gives as many as its size calls for.
-    decimal, thousands, missing : str
-        The marks and the word of a language.
+    decimal, thousands, missing, yes_text, no_text : str
+        The marks and the words of a language.
 
     Examples
     --------
-    >>> from sev.explanations._values import format_value
-    >>> format_value(4870.0), format_value(12500.5), format_value(0.04321), format_value(float("nan"))
-    ('4870', '12,500.50', '0.0432', 'missing')
+    >>> from sev.text import format_value
+    >>> [format_value(value) for value in (4870.0, 12500.5, 0.04321, float("nan"), True)]
+    ['4870', '12,500.50', '0.0432', 'missing', 'yes']
     """
     if value is None or (not isinstance(value, (list, tuple)) and pd.isna(value)):
         return missing
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, bool | np.bool_):
+        return yes_text if value else no_text
+    if not isinstance(value, Real):
         return str(value)
     text = _format_number(float(value), digits)
     if (decimal, thousands) == (".", ","):
@@ -54,7 +64,7 @@ def block_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Seque
 
     Examples
     --------
-    >>> from sev.explanations._values import block_value
+    >>> from sev.text import block_value
     >>> block_value("home", {"home_own": 0, "home_rent": 1}, ("home_own", "home_rent"))
     'rent'
     >>> block_value("place", {"zip": 10115, "state": "BE"}, ("zip", "state"))

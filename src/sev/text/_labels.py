@@ -1,0 +1,117 @@
+"""What people call features, values and decisions: one dictionary, kept with the explainer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sev.exceptions import InputError
+from sev.text._language import Language, Wording, load_language, load_wording, read_mapping
+
+_ENTRIES = ("features", "classes", "language")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """Names of features, units, values and decisions, for sentences, plots, reports and pages.
+
+    Parameters
+    ----------
+    features : mapping, default={}
+        For each feature its name for people, or a map with any of ``label``, ``unit``, ``digits``, ``values`` (a name
+        for each value), ``is`` and ``been`` (a phrase with ``{label}`` and ``{value}``, or one for each value).
+    classes : mapping, default={}
+        For each class of the model the decision that it stands for, such as ``{"bad": "refused", "good": "approved"}``.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is English.
+
+    Examples
+    --------
+    >>> import sev
+    >>> debt = {"label": "the debt", "unit": "EUR"}
+    >>> labels = sev.Labels(features={"x0": debt}, classes={0: "approved", 1: "refused"})
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0], [4.0, 1.0]]
+    >>> model = LogisticRegression().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> sev.Explainer(model, X, [0, 0, 0, 1, 1, 1], labels=labels).explain_one([5.0, 0.0]).to_text()
+    'Refused (score 0.967, at least 0.5) because the debt is 5 EUR. Had the debt been 0.33 EUR, with all else equal, it
+    would have been approved.'
+    """
+
+    features: Mapping[str, Any] = field(default_factory=dict)
+    classes: Mapping[Any, str] = field(default_factory=dict)
+    language: str | Path | Language | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("features", "classes"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise InputError(f"Labels: {name} is {getattr(self, name)!r}, expected a mapping of names.")
+        for value, text in self.classes.items():
+            if not isinstance(text, str):
+                raise InputError(f"Labels: classes[{value!r}] is {text!r}, expected text.")
+        load_language(self.language)  # a wrong language is an error now, not when the first sentence is made
+
+    @classmethod
+    def of(cls, labels: Labels | Mapping[str, Any] | str | Path | None) -> Labels:
+        """Labels from themselves, a mapping with ``features``, ``classes`` and ``language``, or a YAML file of one."""
+        if isinstance(labels, Labels):
+            return labels
+        if labels is None:
+            return cls()
+        content = labels if isinstance(labels, Mapping) else read_mapping(labels, "labels")
+        for name in content:
+            if name not in _ENTRIES:
+                raise InputError(
+                    f"Labels have an unknown entry {name!r}: they take {', '.join(_ENTRIES)}. Names of features go "
+                    "below features."
+                )
+        return cls(**content)
+
+    def wording(self, features: Mapping[str, Any]) -> Wording:
+        """The names of the features, checked against the features that there are."""
+        return load_wording(self.features or None, features)
+
+    def decision(self, value: Any) -> str | None:
+        """The decision that a class stands for; None where it has no name."""
+        return next((text for known, text in self.classes.items() if _is_same_class(known, value)), None)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values, ready for JSON or YAML; classes as pairs, because JSON has no keys but texts."""
+        language = self.language
+        if language is not None and not isinstance(language, Mapping | str):
+            language = str(language)
+        if isinstance(language, str) and Path(language).suffix:
+            language = dict(read_mapping(language, "language"))
+        return {
+            "features": {name: _plain(entry) for name, entry in self.features.items()},
+            "classes": [[value, text] for value, text in self.classes.items()],
+            "language": _plain(language),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Labels:
+        """Inverse of :meth:`to_plain`."""
+        return cls(
+            features={name: _from_plain(entry) for name, entry in plain["features"].items()},
+            classes=dict(plain["classes"]),
+            language=_from_plain(plain["language"]),
+        )
+
+
+def _is_same_class(known: Any, value: Any) -> bool:
+    return isinstance(known, bool) == isinstance(value, bool) and bool(known == value)
+
+
+def _plain(value: Any) -> Any:
+    """Mappings as pairs, so that keys that are not text survive."""
+    if isinstance(value, Mapping):
+        return {"pairs": [[key, _plain(entry)] for key, entry in value.items()]}
+    return value
+
+
+def _from_plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _from_plain(entry) for key, entry in value["pairs"]}
+    return value
