@@ -19,6 +19,7 @@ from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation
 from sev.explainers._batches import answer_all
 from sev.explainers._checks import checked_labels, reference_scores, threshold_for
 from sev.explainers._hashing import table_hash
+from sev.explainers._html import explainer_as_html
 from sev.explainers._origin import Origin
 from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.explainers._source import ExplainerSource
@@ -221,6 +222,11 @@ class Explainer:
         return pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
 
     @property
+    def reference_name(self) -> str:
+        """What kind of reference it is, in a few words."""
+        return self._tasks[0].reference.name
+
+    @property
     def backend(self) -> str:
         """How the model is read: "linear", "additive", "trees", "networks" or "black box"."""
         reading = self._tasks[0].reading
@@ -229,8 +235,11 @@ class Explainer:
     def __repr__(self) -> str:
         return (
             f"<sev.Explainer of {type(self.model).__name__}: {self.backend} backend, {len(self._space)} features, "
-            f"target {self.target!r}, reference {self._tasks[0].reference.name}>"
+            f"target {self.target!r}, reference {self.reference_name}>"
         )
+
+    def _repr_html_(self) -> str:
+        return explainer_as_html(self)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -15,6 +15,8 @@ from sev.core import Answers, Status, dump, unpack
 from sev.exceptions import InputError
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
+from sev.explanations._html import many_as_html
+from sev.explanations._indexing import ByLabel, places_of
 from sev.explanations._not_permitted import compare_with_unrestricted
 from sev.explanations._source import Source
 from sev.explanations._statements import statements_of
@@ -28,8 +30,8 @@ _ROWS_TO_VERIFY_AT_ONCE = 2000
 class Explanations:
     """Explanations of many rows, in the order of the rows.
 
-    Indexing gives one :class:`Explanation`, slicing fewer ``Explanations``. Nothing is computed twice and no Python
-    object is made for a row until it is asked for.
+    An index gives one :class:`Explanation`; a slice, a list of places or a boolean mask gives fewer ``Explanations``.
+    Nothing is computed twice and no Python object is made for a row until it is asked for.
     """
 
     def __init__(
@@ -179,12 +181,18 @@ class Explanations:
     @overload
     def __getitem__(self, key: int) -> Explanation: ...
     @overload
-    def __getitem__(self, key: slice) -> Explanations: ...
-    def __getitem__(self, key: int | slice) -> Explanation | Explanations:
-        if isinstance(key, slice):
-            return self._take(np.arange(len(self), dtype=np.int64)[key])
-        row = range(len(self))[int(key)]
-        return self._explanation(row)
+    def __getitem__(self, key: slice | Sequence[Any] | np.ndarray[Any, Any] | pd.Series) -> Explanations: ...
+    def __getitem__(self, key: Any) -> Explanation | Explanations:
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+            return self._explanation(range(len(self))[int(key)])
+        return self._take(places_of(key, self.index))
+
+    @property
+    def loc(self) -> ByLabel:
+        """Rows by their labels: ``many.loc["A17"]`` is one, ``many.loc[["A17", "B2"]]`` and ``many.loc["A":"C"]``
+        are several.
+        """
+        return ByLabel(self)
 
     def __iter__(self) -> Iterator[Explanation]:
         self._list_sets()
@@ -355,9 +363,7 @@ class Explanations:
         return {**self.__dict__, "_source": None, "_not_permitted": self.not_permitted}
 
     def _repr_html_(self) -> str:
-        shown = self[:20]
-        more = f"<p>... and {len(self) - 20} more rows</p>" if len(self) > 20 else ""
-        return f"{shown.to_frame().to_html(escape=True)}{more}"
+        return many_as_html(self)
 
     def unrestricted(self, explainer: Any = None) -> Explanations:
         """The same rows explained again, with every feature allowed.

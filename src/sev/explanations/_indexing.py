@@ -1,0 +1,63 @@
+"""Choosing rows of many explanations: by place, by mask, by label."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from sev.exceptions import InputError
+from sev.typing import IntArray
+
+if TYPE_CHECKING:
+    from sev.explanations._explanation import Explanation
+    from sev.explanations._explanations import Explanations
+
+
+def places_of(key: Any, index: pd.Index) -> IntArray:
+    """Places of rows, from a slice, a list of places or a boolean mask.
+
+    Parameters
+    ----------
+    key : slice or array-like
+        A mask has one boolean for each row; a Series as a mask must have the labels of the rows.
+    index : Index
+        Labels of the rows.
+    """
+    everything = np.arange(len(index), dtype=np.int64)
+    if isinstance(key, slice):
+        return everything[key]
+    if isinstance(key, pd.Series) and pd.api.types.is_bool_dtype(key.dtype) and not key.index.equals(index):
+        raise InputError(
+            "The mask has other labels than these explanations: make it from the rows that were explained."
+        )
+    chosen = np.asarray(key)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iub"):
+        raise InputError(
+            f"Explanations are chosen by a number, a slice, a list of numbers or a boolean mask, not by {key!r}. "
+            "For labels use .loc[...]."
+        )
+    if chosen.dtype.kind == "b" and len(chosen) != len(index):
+        raise InputError(f"The mask has {len(chosen)} entries but there are {len(index)} rows.")
+    try:
+        return everything[chosen.astype(np.int64) if chosen.dtype.kind != "b" else chosen]
+    except IndexError as error:
+        raise InputError(f"There are {len(index)} rows: {error}.") from error
+
+
+class ByLabel:
+    """Chooses explanations by the labels of their rows."""
+
+    def __init__(self, many: Explanations) -> None:
+        self._many = many
+
+    def __getitem__(self, key: Any) -> Explanation | Explanations:
+        places = pd.Series(np.arange(len(self._many), dtype=np.int64), index=self._many.index)
+        try:
+            found = places.loc[key]
+        except KeyError as error:
+            raise InputError(f"No row has the label {error.args[0]!r}.") from error
+        if isinstance(found, pd.Series):
+            return self._many[found.to_numpy()]
+        return self._many[int(found)]
