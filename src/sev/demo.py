@@ -24,8 +24,10 @@ from sev.text import format_value
 SHOWN = 5
 
 
-#: What an applicant should read.
-LANGUAGE = {"predicted": "Refused", "otherwise": "the application would have passed"}
+#: What may not be given to an applicant as a reason.
+RESTRICTED = ("personal_status_sex", "age", "foreign_worker")
+#: The decision behind each class, as an applicant should read it.
+CLASSES = {0: "approved", 1: "refused"}
 
 
 def train() -> tuple[Pipeline, pd.DataFrame, pd.DataFrame, pd.Series, pd.Series]:
@@ -40,10 +42,10 @@ def train() -> tuple[Pipeline, pd.DataFrame, pd.DataFrame, pd.Series, pd.Series]
     return model, X_train, X_test, y_train, y_test
 
 
-def wording() -> dict[str, dict[str, str]]:
-    """Names of the features as an applicant would say them."""
-    labels = sev.datasets.load_german_credit().labels
-    return {name: {"label": f"the {label[0].lower()}{label[1:]}"} for name, label in labels.items()}
+def labels() -> sev.Labels:
+    """Names of the features and decisions as an applicant would say them."""
+    names = sev.datasets.load_german_credit().labels
+    return sev.Labels(features={name: f"the {label}" for name, label in names.items()}, classes=CLASSES)
 
 
 def main(folder: str | Path = "demo-output", out: TextIO | None = None) -> None:
@@ -67,29 +69,40 @@ def main(folder: str | Path = "demo-output", out: TextIO | None = None) -> None:
         f"A logistic regression on {X_train.shape[1]} raw columns of German Credit "
         f"(accuracy on {len(X_test)} held-out applicants: {model.score(X_test, y_test):.2f}).",
         "It refuses those it predicts to be a bad risk. Which reasons did it have?",
+        f"No reason may use {', '.join(RESTRICTED[:-1])} or {RESTRICTED[-1]}.",
         "",
     )
-    explainer = sev.Explainer(model, X_train, y_train)
+    explainer = sev.Explainer(model, X_train, y_train, restricted=RESTRICTED, labels=labels())
     many = explainer.explain(X_test)
     refused = [number for number, size in enumerate(many.sizes) if size >= 1]
     for number in refused[:SHOWN]:
         one = many[number]
         say(
             f"Applicant {one.query.name}",
-            *textwrap.wrap(
-                one.to_text(language=LANGUAGE, wording=wording()), 100, initial_indent="  ", subsequent_indent="  "
-            ),
+            *textwrap.wrap(one.to_text(), 100, initial_indent="  ", subsequent_indent="  "),
         )
         changed = sorted({c for names in one.sets for name in names for c in one.columns[name]}, key=list(X_test).index)
         say(textwrap.indent(one.to_frame()[changed].map(format_value).to_string(), "    "), "")
+    say(*_effect_of_restriction(many), "")
     say("All refusals of the held-out applicants:", textwrap.indent(many.summary().to_string(), "  "), "")
     shares = many.feature_shares()
     say("Features most often named:", textwrap.indent((shares[shares > 0].head(6) * 100).round(1).to_string(), "  "))
     say("", "To look at:", *(f"  {path}" for path in write(many, refused, folder)))
 
 
+def _effect_of_restriction(many: sev.Explanations) -> list[str]:
+    """What the features that may not be used would have changed."""
+    counts = {what: many.not_permitted.count(what) for what in ("smaller", "only")}
+    free = many.unrestricted()
+    return [
+        f"Without the restricted features a refusal takes {many.mean_size():.2f} features on average instead of "
+        f"{free.mean_size():.2f};",
+        f"{counts['smaller']} refusals would have a smaller set with them, {counts['only']} have none without them.",
+    ]
+
+
 def write(many: sev.Explanations, refused: list[int], folder: Path) -> list[Path]:
-    """The table, the pictures and the report; gives their paths."""
+    """Write the table, the pictures and the report; return their paths."""
     table = folder / "explanations.csv"
     many.to_frame().to_csv(table)
     hardest = max(refused, key=lambda number: many.sizes[number])
@@ -101,9 +114,7 @@ def write(many: sev.Explanations, refused: list[int], folder: Path) -> list[Path
     }
     for name, axes in pictures.items():
         axes.figure.savefig(folder / name, dpi=120, bbox_inches="tight")
-    report = sev.report(
-        many, folder / "report.html", title="Why loans were refused", language=LANGUAGE, wording=wording()
-    )
+    report = sev.report(many, folder / "report.html", title="Why loans were refused")
     return [table, *(folder / name for name in pictures), Path(report)]
 
 

@@ -13,7 +13,7 @@ from sev.core import Status
 from sev.exceptions import InputError
 from sev.reports import _data, report
 from sev.reports._overview import overview
-from sev.reports._pages import page_of, telling_rows
+from sev.reports._pages import page_of, representative_rows
 from sev.text import Speaker
 
 
@@ -162,8 +162,8 @@ def test_pages_show_what_changes():
 
 def test_rows_that_differ_are_chosen():
     many = cases.made([(Status.OPTIMAL, [(0,)])] * 20 + [(Status.UNEXPLAINABLE, []), (Status.OPTIMAL, [(0, 1)])])
-    assert telling_rows(many, 4) == [0, 1, 20, 21]
-    assert telling_rows(cases.made([(Status.NOT_TARGET, [])]), 4) == []
+    assert representative_rows(many, 4) == [0, 1, 20, 21]
+    assert representative_rows(cases.made([(Status.NOT_TARGET, [])]), 4) == []
 
 
 def test_wording_and_language_reach_the_page(tmp_path):
@@ -183,3 +183,28 @@ def test_a_missing_folder_is_named_and_a_failure_leaves_no_file(tmp_path, monkey
     with pytest.raises(OSError, match="full"):
         report(cases.every_status(), tmp_path / "r.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_chosen_decisions_differ_in_their_features():
+    same, other = (Status.OPTIMAL, [(0,)]), (Status.OPTIMAL, [(1,)])
+    many = cases.made([same, same, same, other, same])
+    assert representative_rows(many, 2) == [0, 3]
+
+
+@pytest.mark.parametrize(("language", "heading"), [("de", "Alle Entscheidungen"), ("es", "Todas las decisiones")])
+def test_the_whole_page_is_in_one_language(tmp_path, language, heading):
+    many = cases.every_status()
+    text = report(many, tmp_path / "r.html", language=language).read_text("utf-8")
+    assert f'<html lang="{language}">' in text
+    assert heading in text
+    visible = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
+    for english in (
+        "Overview",
+        "All decisions",
+        "Without a reason",
+        "threshold",
+        "Made by",
+        "Feature<",
+        "This decision",
+    ):
+        assert english not in visible

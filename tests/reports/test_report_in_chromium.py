@@ -79,7 +79,14 @@ def test_it_can_be_paged(page):
     assert page.execute_script(STATUS) == "Rows 51 to 100 of 300"
     assert not page.find_element("id", "previous").get_property("disabled")
     page.find_element("id", "previous").click()
-    assert page.execute_script(ROWS)[0] == 0
+    assert page.execute_script(STATUS) == "Rows 1 to 50 of 300"
+
+
+def test_it_opens_with_what_was_explained(page, many):
+    assert many.statuses[0] == "not_target"  # else the order of the rows would do
+    shown = page.execute_script(ROWS)
+    assert "not_target" not in set(many.statuses[shown])
+    assert shown == sorted(shown)
 
 
 def test_chosen_decisions_are_linked(page):

@@ -23,17 +23,17 @@ def overview(
     """Everything that the template shows above the table of decisions."""
     explained = int((many.statuses != Status.NOT_TARGET).sum())
     return {
-        "subtitle": _subtitle(many),
-        "cards": _cards(many, explained),
-        "sizes": _sizes(many, explained),
-        "size_note": f"{_label(many)} of the {explained:,} decisions of the class being explained.",
+        "subtitle": _subtitle(many, speaker),
+        "cards": _cards(many, explained, speaker),
+        "sizes": _sizes(many, explained, speaker),
+        "size_note": speaker.text("report_size_note", label=_label(many), n=speaker.count(explained)),
         "shares": _shares(many, speaker),
-        "shares_note": _shares_note(many),
-        "facts": _facts(many, about),
-        **_without(many, sentences),
+        "shares_note": speaker.text("report_shares_note", more=_shares_note(many, speaker)),
+        "facts": _facts(many, about, speaker),
+        **_without(many, sentences, speaker),
         **_reference(many, speaker),
         "options": [
-            (str(status), f"{str(status).replace('_', ' ')} ({count:,})")
+            (str(status), f"{speaker.text(f'status_{status}')} ({speaker.count(count)})")
             for status in Status
             if (count := int((many.statuses == status).sum()))
         ],
@@ -44,46 +44,50 @@ def _label(many: Explanations) -> str:
     return "SEV−" if many.kind == "minus" else "SEV+"
 
 
-def _subtitle(many: Explanations) -> str:
-    targets = ", ".join(repr(plain_value(target)) for target in many.targets)
-    what = (
-        "the fewest features which, set to the reference's values, undo the decision"
-        if many.kind == "minus"
-        else "the fewest features which alone, with all else as in the reference, bring the decision about"
+def _subtitle(many: Explanations, speaker: Speaker) -> str:
+    return speaker.text(
+        "report_subtitle",
+        n=speaker.count(len(many)),
+        target=", ".join(repr(plain_value(target)) for target in many.targets),
+        label=_label(many),
+        what=speaker.text(f"report_{many.kind}"),
     )
-    return f"{len(many):,} decisions; explained: predicted {targets}. {_label(many)}: {what}."
 
 
-def _cards(many: Explanations, explained: int) -> list[tuple[str, str]]:
+def _cards(many: Explanations, explained: int, speaker: Speaker) -> list[tuple[str, str]]:
     sizes = many.sizes[~np.isnan(many.sizes)]
     cards = [
-        ("decisions", f"{len(many):,}"),
-        ("of the class being explained", f"{explained:,}"),
-        ("with a reason", f"{sizes.size:,}"),
-        ("mean features needed", f"{sizes.mean():.2f}" if sizes.size else "–"),
-        ("need only one feature", f"{(sizes == 1).mean():.0%}" if sizes.size else "–"),
+        ("report_card_decisions", speaker.count(len(many))),
+        ("report_card_target", speaker.count(explained)),
+        ("report_card_reason", speaker.count(sizes.size)),
+        ("report_card_mean", f"{sizes.mean():.2f}" if sizes.size else "–"),
+        ("report_card_one", f"{(sizes == 1).mean():.0%}" if sizes.size else "–"),
     ]
-    return cards + [
-        (str(status), f"{count:,}")
+    cards += [
+        (f"status_{status}", speaker.count(count))
         for status in _ENDINGS
         if (count := int((many.statuses == status).sum())) or status is Status.UNEXPLAINABLE
     ]
+    return [(speaker.text(name), value) for name, value in cards]
 
 
 def _bar(label: str, count: float, top: float, number: str, kind: str = "") -> dict[str, Any]:
-    # room is left for the number beside the longest bar
+    # the longest bar leaves space for the number beside it
     return {"label": label, "number": number, "kind": kind, "width": round(72 * count / top, 2) if top else 0}
 
 
-def _sizes(many: Explanations, explained: int) -> list[dict[str, Any]]:
+def _sizes(many: Explanations, explained: int, speaker: Speaker) -> list[dict[str, Any]]:
     sizes = many.sizes[~np.isnan(many.sizes)].astype(int)
     first, last = (int(min(sizes.min(), 1)), int(sizes.max())) if sizes.size else (1, 1)
     counts = [(str(size), int((sizes == size).sum()), "") for size in range(first, last + 1)]
-    counts += [(str(status), int((many.statuses == status).sum()), str(status)) for status in _ENDINGS]
+    counts += [
+        (speaker.text(f"status_{status}"), int((many.statuses == status).sum()), str(status)) for status in _ENDINGS
+    ]
     counts = [one for one in counts if one[1] or not one[2] or one[2] == Status.UNEXPLAINABLE]
     top = max(count for _, count, _ in counts)
     return [
-        _bar(label, count, top, f"{count:,} ({count / max(explained, 1):.1%})", kind) for label, count, kind in counts
+        _bar(label, count, top, f"{speaker.count(count)} ({count / max(explained, 1):.1%})", kind)
+        for label, count, kind in counts
     ]
 
 
@@ -93,50 +97,59 @@ def _shares(many: Explanations, speaker: Speaker) -> list[dict[str, Any]]:
     used = [name for name in shares.index if shares[name] > 0][:_MOST_FEATURES]
     shown = [*used, *(name for name in shares.index if name in many.restricted)]
     return [
-        _bar(speaker.label(name), shares[name], top, "restricted", "restricted")
+        _bar(speaker.label(name), shares[name], top, speaker.text("report_restricted"), "restricted")
         if name in many.restricted
         else _bar(speaker.label(name), shares[name], top, f"{shares[name]:.1%}")
         for name in shown
     ]
 
 
-def _shares_note(many: Explanations) -> str:
+def _shares_note(many: Explanations, speaker: Speaker) -> str:
     unused = int(((shares := many.feature_shares()) == 0).sum()) - len(many.restricted)
     left = len(shares) - unused - len(many.restricted) - _MOST_FEATURES
-    parts = [f"{left} less used" if left > 0 else "", f"{unused} never used" if unused > 0 else ""]
+    parts = [
+        speaker.text("report_less_used", n=left) if left > 0 else "",
+        speaker.text("report_never_used", n=unused) if unused > 0 else "",
+    ]
     return "".join(f"; {part}" for part in parts if part)
 
 
-def _facts(many: Explanations, about: dict[str, Any] | None) -> list[tuple[str, str, bool]]:
-    facts: list[tuple[str, Any, bool]] = []
+def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -> list[tuple[str, str, bool]]:
+    facts: list[tuple[str, Any]] = []
     if about is not None:
+        rows = about["n_background"]
         facts += [
-            ("Model", about["model"], False),
-            ("Read as", about["backend"], False),
-            ("Package", " ".join(about["package"]) if about["package"] else None, False),
-            ("Background", f"{about['n_background']:,} rows" if about["n_background"] else None, False),
+            ("model", about["model"]),
+            ("backend", about["backend"]),
+            ("package", " ".join(about["package"]) if about["package"] else None),
+            ("background", speaker.text("report_fact_rows", n=speaker.count(rows)) if rows else None),
         ]
-    thresholds = ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many.thresholds))
     facts += [
-        ("Class being explained", ", ".join(repr(plain_value(target)) for target in many.targets), False),
-        ("Threshold of the score", thresholds, False),
-        ("Kind", f"{_label(many)} (kind={many.kind!r})", False),
-        ("Features", f"{len(many.feature_names):,}", False),
-        ("Restricted", ", ".join(many.restricted) or "none", False),
+        ("target", ", ".join(repr(plain_value(target)) for target in many.targets)),
+        ("threshold", ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many.thresholds))),
+        ("kind", f"{_label(many)} (kind={many.kind!r})"),
+        ("features", speaker.count(len(many.feature_names))),
+        ("restricted", ", ".join(many.restricted) or speaker.text("report_none")),
     ]
-    if about is not None:
-        facts += [(f"Hash of {name}", digest, True) for name, digest in about["hashes"].items()]
-    else:
-        facts.append(("Model", "not with these explanations, which were read from a file", False))
-    return [(label, str(value), is_code) for label, value, is_code in facts if value is not None]
+    if about is None:
+        facts.append(("model", speaker.text("report_fact_no_model")))
+    hashes = {} if about is None else about["hashes"]
+    return [
+        *((speaker.text(f"report_fact_{name}"), str(value), False) for name, value in facts if value is not None),
+        *(
+            (speaker.text("report_fact_hash", what=name), str(digest), True)
+            for name, digest in hashes.items()
+            if digest is not None
+        ),
+    ]
 
 
-def _without(many: Explanations, sentences: Sequence[str]) -> dict[str, Any]:
+def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> dict[str, Any]:
     rows = np.flatnonzero(np.isin(many.statuses, [str(status) for status in _ENDINGS]))
     lines = [
         {
             "id": row_label(many.index[row]),
-            "status": many.statuses[row],
+            "status": speaker.text(f"status_{many.statuses[row]}"),
             "score": f"{many.scores[row]:.4g}" if np.isfinite(many.scores[row]) else "",
             "text": sentences[row],
         }
@@ -145,8 +158,8 @@ def _without(many: Explanations, sentences: Sequence[str]) -> dict[str, Any]:
     left = len(rows) - len(lines)
     return {
         "without": lines,
-        "without_note": f"{len(rows):,} decisions of the class being explained have no reason that could be given.",
-        "without_more": f"{left:,} more are in the table of all decisions, under their statuses." if left else "",
+        "without_note": speaker.text("report_without_note", n=speaker.count(len(rows))),
+        "without_more": speaker.text("report_without_more", n=speaker.count(left)) if left else "",
     }
 
 
@@ -154,14 +167,15 @@ def _reference(many: Explanations, speaker: Speaker) -> dict[str, Any]:
     shown: list[pd.Series] = [many.references.iloc[row] for row in range(min(len(many.references), _MOST_REFERENCES))]
     left = len(many.references) - len(shown)
     one = len(many.references) == 1
+    name = speaker.text("report_reference")
     return {
-        "reference_note": "The row that every decision is compared with: what its features are changed to."
+        "reference_note": speaker.text("report_reference_one" if one else "report_reference_many"),
+        "reference_names": [speaker.text("report_value")]
         if one
-        else "The rows that decisions are compared with: what their features are changed to.",
-        "reference_names": ["Value"] if one else [f"Reference {number}" for number in range(1, len(shown) + 1)],
+        else [f"{name} {number}" for number in range(1, len(shown) + 1)],
         "references": [
-            {"label": speaker.label(name), "cells": [speaker.value(name, row) for row in shown]}
-            for name in many.feature_names
+            {"label": speaker.label(feature), "cells": [speaker.value(feature, row) for row in shown]}
+            for feature in many.feature_names
         ],
-        "reference_more": f"{left} more references are not shown." if left > 0 else "",
+        "reference_more": speaker.text("report_reference_more", n=speaker.count(left)) if left > 0 else "",
     }

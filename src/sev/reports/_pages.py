@@ -15,18 +15,31 @@ from sev.text import Speaker
 _MOST_SETS = 4
 
 
-def telling_rows(many: Explanations, count: int) -> list[int]:
-    """Rows worth a page of their own: in turn one of each size, and one of each way to end without a set."""
+def representative_rows(many: Explanations, count: int) -> list[int]:
+    """Rows worth a page of their own: in turn one of each size and of each way to end without a set, and of rows of
+    one size those with other features than the rows before first.
+    """
     states = np.where(np.isnan(many.sizes), 1000.0 + many.answers.status, many.sizes)
     states[many.statuses == Status.NOT_TARGET] = np.nan
     kinds = np.unique(states[~np.isnan(states)])
-    queues = [np.flatnonzero(states == kind).tolist() for kind in kinds]
+    first_sets = many.first_sets()
+    queues = [_different_first(np.flatnonzero(states == kind).tolist(), first_sets) for kind in kinds]
     chosen: list[int] = []
     for turn in range(max((len(queue) for queue in queues), default=0)):
         for queue in queues:
             if turn < len(queue) and len(chosen) < count:
                 chosen.append(queue[turn])
     return sorted(chosen)
+
+
+def _different_first(rows: Sequence[int], first_sets: Sequence[tuple[str, ...]]) -> list[int]:
+    seen: set[tuple[str, ...]] = set()
+    new: list[int] = []
+    repeated: list[int] = []
+    for row in rows:
+        (repeated if first_sets[row] in seen else new).append(row)
+        seen.add(first_sets[row])
+    return new + repeated
 
 
 def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[str, Any]:
@@ -45,17 +58,17 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
     """
     shown = one.sets[:_MOST_SETS]
     left = len(one.sets) - len(shown)
-    base = "With the change" if one.kind == "minus" else "What is enough"
-    more = f"{left} more sets of this size are not shown." if left else ""
+    base = speaker.text("report_with_change" if one.kind == "minus" else "report_enough")
+    more = speaker.text("report_more_sets", n=left) if left else ""
     if not one.sets_complete:
-        more += " There may be more sets of this size than were listed."
+        more += " " + speaker.text("report_maybe_more_sets")
     return {
         "row": row,
         "id": label,
         "kind": one.kind,
         "proof": speaker.proof(one.statement()),
         "text": speaker.sentence(one.statement()),
-        "scores": _scores(one),
+        "scores": _scores(one, speaker),
         "sets": [base if len(shown) == 1 else f"{base} ({number})" for number in range(1, len(shown) + 1)],
         "lines": _lines(one, shown, speaker),
         "more": more.strip(),
@@ -70,7 +83,8 @@ def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker)
     for name in dict.fromkeys((*used, *differs, *one.columns)):
         lines.append(
             {
-                "label": speaker.label(name) + (" (restricted)" if name in one.restricted else ""),
+                "label": speaker.label(name)
+                + (f" ({speaker.text('report_restricted')})" if name in one.restricted else ""),
                 "kind": "used" if name in used else "differs" if name in differs else "same",
                 "query": speaker.value(name, one.query),
                 "reference": speaker.value(name, one.reference),
@@ -80,11 +94,12 @@ def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker)
     return lines
 
 
-def _scores(one: Explanation) -> dict[str, Any] | None:
+def _scores(one: Explanation, speaker: Speaker) -> dict[str, Any] | None:
     """Places on a rail from the lowest to the highest score, in percent."""
-    scores = {"this decision": one.score}
+    scores = {_lower(speaker.text("report_this_decision")): one.score}
     if one.result_score is not None:
-        scores["with the change" if one.kind == "minus" else "what is enough"] = one.result_score
+        changed = speaker.text("report_with_change" if one.kind == "minus" else "report_enough")
+        scores[_lower(changed)] = one.result_score
     values = [*scores.values(), one.threshold]
     if not np.isfinite(values).all():
         return None
@@ -113,7 +128,11 @@ def _scores(one: Explanation) -> dict[str, Any] | None:
         "marks": marks,
         "threshold": at(one.threshold),
         "threshold_label": min(max(at(one.threshold), 9), 91),
-        "threshold_text": f"{one.threshold:.3g}",
-        "words": ", ".join(f"{name}: score {score:.3g}" for name, score in scores.items())
-        + f"; threshold {one.threshold:.3g}",
+        "threshold_text": f"{speaker.text('report_threshold')} {one.threshold:.3g}",
+        "words": ", ".join(f"{name}: {score:.3g}" for name, score in scores.items())
+        + f"; {speaker.text('report_threshold')} {one.threshold:.3g}",
     }
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -10,12 +10,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sev.core import __version__
+from sev.core import Status, __version__
 from sev.exceptions import InputError
 from sev.explanations import Explanations
 from sev.reports._data import embedded, row_label, table_data
 from sev.reports._overview import overview
-from sev.reports._pages import page_of, telling_rows
+from sev.reports._pages import page_of, representative_rows
 from sev.text import Speaker
 
 
@@ -23,7 +23,7 @@ def report(
     explanations: Explanations,
     path: str | Path,
     *,
-    title: str = "Reasons for decisions",
+    title: str | None = None,
     decisions: Iterable[int] | None = None,
     wording: str | Path | Mapping[str, Any] | None = None,
     language: str | Path | Mapping[str, Any] | None = None,
@@ -41,8 +41,8 @@ def report(
         The decisions.
     path : path-like
         The file to write.
-    title : str
-        Its heading.
+    title : str, default=None
+        Its heading; None is "Reasons for decisions" in the report's language.
     decisions : iterable of int, default=None
         Places of the decisions that get a page of their own; None takes twelve that differ.
     wording, language : path or mapping, default=None
@@ -58,7 +58,7 @@ def report(
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"The folder {str(target.parent)!r} is not there: make it first.")
-    chosen = telling_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
+    chosen = representative_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
     speaker = Speaker(explanations.columns, wording, language, explanations.labels)
     text = render(explanations, title, chosen, speaker, explainer)
     # a reader never sees half a file
@@ -71,7 +71,7 @@ def report(
     return target
 
 
-def render(many: Explanations, title: str, chosen: list[int], speaker: Speaker, explainer: Any = None) -> str:
+def render(many: Explanations, title: str | None, chosen: list[int], speaker: Speaker, explainer: Any = None) -> str:
     """The page as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -79,7 +79,7 @@ def render(many: Explanations, title: str, chosen: list[int], speaker: Speaker, 
     sentences = [speaker.sentence(statement) for statement in many.statements()]
     source = explainer.source if explainer is not None else many.source
     labels = [speaker.label(name) for name in many.feature_names]
-    data, form = embedded(table_data(many, labels, sentences, chosen))
+    data, form = embedded(table_data(many, labels, sentences, chosen) | _texts_of_table(speaker))
     script = _own("report.js")
     environment = Environment(
         loader=PackageLoader("sev.reports"),
@@ -90,8 +90,10 @@ def render(many: Explanations, title: str, chosen: list[int], speaker: Speaker, 
     )
     return environment.get_template("report.html.jinja").render(
         **overview(many, sentences, speaker, source.about() if source is not None else None),
-        title=title,
-        lang="en",
+        t=speaker.text,
+        title=speaker.text("report_title") if title is None else title,
+        lang=speaker.language,
+        failed=speaker.raw("report_table_failed"),
         version=__version__,
         pages=[page_of(many[row], row, row_label(many.index[row]), speaker) for row in chosen],
         # these are ours or made safe above: nothing of the user's is marked as markup
@@ -101,6 +103,17 @@ def render(many: Explanations, title: str, chosen: list[int], speaker: Speaker, 
         data=Markup(data),
         data_form=form,
     )
+
+
+#: Texts that the table's script fills in.
+_IN_SCRIPT = ("rows_shown", "rows_among", "no_match", "page_of")
+
+
+def _texts_of_table(speaker: Speaker) -> dict[str, Any]:
+    return {
+        "names": [speaker.text(f"status_{status}") for status in Status],
+        "texts": {name: speaker.raw(f"report_{name}") for name in _IN_SCRIPT},
+    }
 
 
 def _own(name: str) -> str:

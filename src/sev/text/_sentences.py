@@ -85,6 +85,23 @@ class Speaker:
         text = self._fill(permitted if statement.restricted and permitted in self._texts else name)
         return " ".join([text, *self._not_permitted(statement)])
 
+    def text(self, name: str, **fields: Any) -> str:
+        """A text of the language by its name, filled in."""
+        return self._fill(name, **fields)
+
+    def raw(self, name: str) -> str:
+        """A text of the language by its name, with its fields left open."""
+        return str(self._texts[name])
+
+    @property
+    def language(self) -> str:
+        """Code of the language that the texts are in, for pages; English where it is not known."""
+        return str(self._texts["code"])
+
+    def count(self, number: int) -> str:
+        """A count with the language's mark between thousands."""
+        return f"{number:,}".replace(",", self._marks["thousands"])
+
     def label(self, feature: str) -> str:
         """What people call a feature."""
         return str(self._wording.get(feature, {}).get("label", feature))

@@ -4,12 +4,14 @@
   const PER_PAGE = 50;
   const byId = (id) => document.getElementById(id);
   const status = byId("table-status");
-  const words = new Intl.Collator("en", { numeric: true });
+  const lang = document.documentElement.lang;
+  const words = new Intl.Collator(lang, { numeric: true });
+  const fill = (text, fields) => text.replace(/\{(\w+)\}/g, (_, name) => fields[name] ?? "");
 
   async function read() {
     const holder = byId("decisions-data");
     if (holder.dataset.form === "json") return JSON.parse(holder.textContent);
-    if (typeof DecompressionStream === "undefined") throw new Error("this browser cannot unpack the table");
+    if (typeof DecompressionStream === "undefined") throw new Error("DecompressionStream");
     const bytes = Uint8Array.from(atob(holder.textContent.trim()), (letter) => letter.charCodeAt(0));
     const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(unpacked).text());
@@ -18,7 +20,8 @@
   function start(data) {
     const n = data.id.length;
     const columns = {
-      row: (row) => row,
+      // what was explained comes first, rows with nothing to explain after it
+      row: (row) => row + (data.statuses[data.status[row]] === "not_target" ? n : 0),
       id: (row) => data.id[row],
       status: (row) => data.status[row],
       size: (row) => data.size[row],
@@ -86,19 +89,20 @@
           link.textContent = data.id[row];
           label.append(link);
         } else label.textContent = data.id[row];
-        cell(line, data.statuses[data.status[row]].replace("_", " "));
+        cell(line, data.names[data.status[row]]);
         cell(line, data.size[row] ?? "", "number");
         cell(line, data.score[row] ?? "", "number");
         cell(line, data.after[row] ?? "", "number");
         cell(line, columns.features(row));
         cell(line, data.text[row]);
       }
-      const count = (number) => number.toLocaleString("en");
+      const count = (number) => number.toLocaleString(lang);
       status.textContent = view.rows.length
-        ? `Rows ${count(first + 1)} to ${count(first + shown.length)} of ${count(view.rows.length)}` +
-          (view.rows.length < n ? ` found among ${count(n)}` : "")
-        : "No decision matches.";
-      byId("page-of").textContent = `page ${count(view.page + 1)} of ${count(pages)}`;
+        ? fill(data.texts.rows_shown,
+            { first: count(first + 1), last: count(first + shown.length), n: count(view.rows.length) }) +
+          (view.rows.length < n ? fill(data.texts.rows_among, { n: count(n) }) : "")
+        : data.texts.no_match;
+      byId("page-of").textContent = fill(data.texts.page_of, { first: count(view.page + 1), n: count(pages) });
       byId("previous").disabled = view.page === 0;
       byId("next").disabled = view.page === pages - 1;
       for (const head of document.querySelectorAll("#decisions-table th")) {
@@ -125,12 +129,12 @@
     for (const link of document.querySelectorAll("[data-only]")) {
       link.addEventListener("click", () => { byId("only").value = link.dataset.only; choose(); });
     }
-    draw();
+    order();
     document.documentElement.dataset.ready = "true";
   }
 
   read().then(start).catch((error) => {
-    status.textContent = `The table of decisions cannot be shown: ${error.message}.`;
+    status.textContent = fill(status.dataset.failed, { reason: error.message });
     document.documentElement.dataset.ready = "failed";
   });
 })();
