@@ -48,10 +48,15 @@ def _subtitle(many: Explanations, speaker: Speaker) -> str:
     return speaker.text(
         "report_subtitle",
         n=speaker.count(len(many)),
-        target=", ".join(repr(plain_value(target)) for target in many.targets),
+        target=", ".join(speaker.decision(target) for target in many.targets),
         label=_label(many),
         what=speaker.text(f"report_{many.kind}"),
     )
+
+
+def _class_and_decision(target: Any, speaker: Speaker) -> str:
+    name, decision = repr(plain_value(target)), speaker.decision(target)
+    return name if decision == name else f"{name} ({decision})"
 
 
 def _cards(many: Explanations, explained: int, speaker: Speaker) -> list[tuple[str, str]]:
@@ -125,7 +130,7 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
             ("background", speaker.text("report_fact_rows", n=speaker.count(rows)) if rows else None),
         ]
     facts += [
-        ("target", ", ".join(repr(plain_value(target)) for target in many.targets)),
+        ("target", ", ".join(_class_and_decision(target, speaker) for target in many.targets)),
         ("threshold", ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many.thresholds))),
         ("kind", f"{_label(many)} (kind={many.kind!r})"),
         ("features", speaker.count(len(many.feature_names))),

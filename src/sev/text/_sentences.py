@@ -89,6 +89,10 @@ class Speaker:
         """A text of the language by its name, filled in."""
         return self._fill(name, **fields)
 
+    def decision(self, value: Any) -> str:
+        """What a class stands for: the decision that the labels name, or the class itself."""
+        return self._labels.decision(value) or repr(plain_value(value))
+
     def raw(self, name: str) -> str:
         """A text of the language by its name, with its fields left open."""
         return str(self._texts[name])
@@ -170,9 +174,9 @@ class Speaker:
         return self._fill(
             name,
             by_class=statement.target,
-            target=repr(plain_value(statement.target)) if decision is None else decision,
+            target=self.decision(statement.target),
             decision=decision or "",
-            other=repr(plain_value(statement.other)) if other is None else other,
+            other=self.decision(statement.other),
             score=self._number(statement.score),
             threshold=self._number(statement.threshold),
         )
