@@ -21,7 +21,8 @@ from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
 from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.explainers._source import ExplainerSource
-from sev.explainers._task import Settings, Task
+from sev.explainers._task import Task
+from sev.explainers._work import Settings
 from sev.explanations import Answers, Explanation, Explanations
 from sev.references import Background, FittedReference, Reference, as_reference
 from sev.search import Limits
@@ -337,6 +338,7 @@ class Explainer:
                 reading=reading,
                 form=self._form,
                 space=self._space,
+                sample=self._sample,
                 first_reference=sum(len(task.reference.rows) for task in self._tasks),
             )
         )

@@ -11,7 +11,8 @@ import pandas as pd
 from sev.explainers._batches import answer_all
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
-from sev.explainers._task import Settings, Task
+from sev.explainers._task import Task
+from sev.explainers._work import Settings
 from sev.explanations import Answers
 from sev.search import Solution
 from sev.space import TableForm

@@ -69,6 +69,10 @@ class Mixer:
             return []
         return [number for number, column in enumerate(self._columns) if column.misfits.any()]
 
+    def wider_dtypes(self) -> dict[Any, Any]:
+        """The dtype of each widened column that holds all its cells."""
+        return {self._form.columns[number]: self._columns[number].wide.dtype for number in self.widened}
+
     @cached_property
     def _split_columns(self) -> list[int]:
         """Columns of which rows with different dtypes may not be in one table."""
