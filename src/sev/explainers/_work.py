@@ -79,8 +79,10 @@ class Work:
         rows = np.setdiff1d(np.arange(self._n_rows), list(proof.doubts.rows))
         solution = self._search(proof, rows)
         result = self._check(proof, solution)
+        for row in self.vertices.failures:  # no search finds more about them
+            proof.doubts.rows.pop(row, None)
         self.doubts, self.strange = proof.doubts, proof.is_strange
-        again = np.array(sorted(self.doubts.rows.keys() - self.vertices.failures.keys()), dtype=np.int64)
+        again = np.array(sorted(self.doubts.rows), dtype=np.int64)
         self.read[np.setdiff1d(np.arange(self._n_rows), again)] = True
         if again.size:
             solution, result[again] = self._replace(solution, again)

@@ -8,7 +8,7 @@ always scored in the container of the background: pandas, polars, pyarrow or num
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ from sev.space._native import (
     to_pandas_for_model,
     to_polars,
 )
-from sev.typing import NativeTable
+from sev.typing import IntArray, NativeTable
 
 _FLOAT = np.dtype(np.float64)
 
@@ -122,8 +122,30 @@ class TableForm:
             raise InputError(f"Expected one row, got {len(frame)}: use explain() for several.")
         return frame
 
+    def restored_rows(self, rows: pd.DataFrame) -> Iterator[tuple[IntArray, pd.DataFrame]]:
+        """Rows of cells whose dtypes were lost, in tables of the dtypes that each row would have alone.
+
+        Yields the places of some rows and the table of these rows.
+        """
+        frame = self.to_frame(rows, restore=True)
+        odd = [
+            column
+            for column, wanted in self.dtypes.items()
+            if frame[column].dtype != wanted and not isinstance(wanted, pd.CategoricalDtype)
+        ]
+        if not odd or len(rows) == 1:
+            yield np.arange(len(rows), dtype=np.int64), frame
+            return
+        fits = np.column_stack([_fitting_cells(frame[column], self.dtypes[column]) for column in odd])
+        _, group = np.unique(fits, axis=0, return_inverse=True)
+        group = group.ravel()
+        for number in range(group.max() + 1):
+            places = np.flatnonzero(group == number).astype(np.int64)
+            yield places, self.to_frame(rows.iloc[places], restore=True)
+
     def to_native(self, frame: pd.DataFrame) -> NativeTable:
-        """Rows of the common form in the container that the model takes."""
+        """Rows of the common form in the container that the model takes, for the model to keep."""
+        frame = self._drop_unused_categories(frame)
         if self.kind == "pandas":
             return to_pandas_for_model(frame)
         if self.kind == "numpy":
@@ -131,6 +153,23 @@ class TableForm:
         if self.kind == "polars":
             return to_polars(frame, self.schema, self.dtypes)
         return to_arrow(frame, self.schema, self.dtypes)
+
+    def _drop_unused_categories(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Without categories that neither the background nor these rows hold: other rows of the same table may hold
+        them, and some models refuse a table for their mere mention.
+        """
+        trimmed = {}
+        for column, wanted in self._categories.items():
+            values = frame[column]
+            if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories) > len(wanted.categories):
+                fitted = _fit_categories(values, wanted)
+                if len(fitted.cat.categories) < len(values.cat.categories):
+                    trimmed[column] = fitted
+        return _replace(frame, trimmed) if trimmed else frame
+
+    @cached_property
+    def _categories(self) -> dict[Any, pd.CategoricalDtype]:
+        return {column: dtype for column, dtype in self.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
 
     def is_numeric(self, column: Any) -> bool:
         """Whether a column holds quantities (numbers other than booleans, or dates)."""
@@ -204,7 +243,7 @@ def _fit_categories(values: pd.Series, wanted: pd.CategoricalDtype) -> pd.Series
     if not isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype("category")
     held = values.cat.categories
-    if wanted.ordered == values.cat.ordered and held[: len(wanted.categories)].equals(wanted.categories):
+    if wanted.ordered == values.cat.ordered and held.equals(wanted.categories):
         return values
     fresh = held.difference(wanted.categories, sort=False)
     fresh = fresh[fresh.isin(values.dropna().unique())] if len(fresh) else fresh
@@ -239,6 +278,13 @@ def cast_losslessly(values: pd.Series, wanted: Any) -> pd.Series | None:
     if not ((cast.isna() == missing).all() and bool((cast[present] == values[present]).all())):
         return None
     return cast if bool((back[present] == values[present]).all()) else None
+
+
+def _fitting_cells(values: pd.Series, wanted: Any) -> np.ndarray:
+    """Which cells of a column would have a dtype if they were alone."""
+    codes, uniques = pd.factorize(values, use_na_sentinel=False)
+    fits = [cast_losslessly(pd.Series([value], dtype=values.dtype), wanted) is not None for value in uniques]
+    return np.array(fits, dtype=np.bool_)[codes]
 
 
 def _refuse_infinity(values: pd.Series, column: Any, what: str) -> None:
