@@ -23,7 +23,8 @@ from sev.explainers._html import explainer_as_html
 from sev.explainers._origin import Origin
 from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.explainers._source import ExplainerSource
-from sev.explainers._task import Settings, Task
+from sev.explainers._task import Task
+from sev.explainers._work import Settings
 from sev.explanations import Explanation, Explanations
 from sev.references import Background, FittedReference, Reference, as_reference
 from sev.space import FeatureSpace, TableForm
@@ -358,6 +359,7 @@ class Explainer:
                 reading=reading,
                 form=self._form,
                 space=self._space,
+                sample=self._sample,
                 first_reference=sum(len(task.reference.rows) for task in self._tasks),
             )
         )

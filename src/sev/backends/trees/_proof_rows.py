@@ -75,5 +75,5 @@ def _plant_frame(frame: pd.DataFrame, columns: Any, planted: FloatArray) -> pd.D
         values = series.to_numpy(dtype=np.float64, na_value=np.nan).copy()
         chosen = columns == column
         values[chosen] = planted[chosen]
-        frame = frame.assign(**{frame.columns[column]: values})
+        frame.isetitem(int(column), values)
     return frame
