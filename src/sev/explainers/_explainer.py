@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.backends._agreement import check_decisions
 from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading, read_model
+from sev.backends._responses import model_scores
 from sev.backends._sampling import telling_rows
-from sev.backends._scores import ModelScores, Scorer, check_probabilities, model_scores
+from sev.backends._scores import ModelScores, Scorer, check_probabilities
+from sev.backends._unreadable import is_function
 from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation
 from sev.explainers._batches import answer_all
 from sev.explainers._checks import checked_labels, reference_scores, threshold_for
@@ -92,7 +95,7 @@ class Explainer:
         self._space = FeatureSpace.of(background, groups)
         self._restricted = self._space.select(restricted)
         self._sample = background.iloc[telling_rows(background)].reset_index(drop=True)
-        scores = model_scores(model, self._form.to_native(self._sample.iloc[:8]))
+        scores = model_scores(model, self._form.to_native(self._sample), y_train, target)
         classes = scores.classes if _is(target, "predicted") else (scores.for_target(target, threshold).target,)
         if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
             raise InputError('target="predicted" with more than two classes takes no threshold.')
@@ -104,6 +107,8 @@ class Explainer:
         for one in classes:
             scorer = scores.for_target(one, threshold_for(one, scores, threshold, len(classes)))
             self._add_task(scorer, reading, background, labels, reference, threshold, allow_positive_reference)
+        if threshold is None:
+            check_decisions(model, scores, [task.scorer for task in self._tasks], self._form.to_native(self._sample))
         self._n_background, self._background_hash = len(background), table_hash(background)
 
     # -- what users ask ------------------------------------------------------------------------------------------------
@@ -265,7 +270,7 @@ class Explainer:
         self._form, self._space, self._sample = parts.form, parts.space, parts.sample
         self._restricted = self._space.select(parts.restricted)
         self._n_background, self._background_hash = parts.n_background, parts.background_hash
-        scores = model_scores(self.model, self._form.to_native(self._sample.iloc[:8]))
+        scores = model_scores(self.model, self._form.to_native(self._sample), target=parts.targets[0].target)
         self.classes_ = scores.classes
         self.backend_reason = ""
         # a fallback that was known before is no news
@@ -287,10 +292,11 @@ class Explainer:
             self.backend_reason = str(error)
         except Exception as error:  # a reader met something that it does not know: slower, never wrong
             self.backend_reason = f"{type(error).__name__}: {error}"
-        if self.backend_reason == expected_reason:
+        if self.backend_reason == expected_reason or is_function(self.model):
             return None
         warnings.warn(
-            f"{type(self.model).__name__} is explained as a black box, exact but slower: {self.backend_reason}.",
+            f"{type(self.model).__name__} is explained as a black box, exact within a budget of predictions: "
+            f"{self.backend_reason}.",
             FallbackWarning,
             stacklevel=3,
         )
