@@ -425,7 +425,7 @@ def test_classes_of_every_type(kind):
 def test_catboost_predicts_text_for_boolean_labels():
     catboost = pytest.importorskip("catboost", reason="catboost is not installed")
     X, y = data()
-    model = catboost.CatBoostClassifier(iterations=5, verbose=False).fit(X, y == 1)
+    model = catboost.CatBoostClassifier(iterations=5, verbose=False, allow_writing_files=False).fit(X, y == 1)
     explainer = explainer_of(model, X)
     predicted = np.array([str(label) == "True" for label in model.predict(X)])
     assert ((explainer.explain(X).statuses != "not_target") == predicted).all()

@@ -319,7 +319,9 @@ def test_rows_are_explained_as_predicted_by_a_models_own_threshold(name, target)
 def test_catboost_has_a_threshold_of_its_own():
     catboost = pytest.importorskip("catboost", reason="catboost is not installed")
     X, y = data()
-    model = catboost.CatBoostClassifier(iterations=15, depth=3, verbose=False, random_seed=0).fit(X, y)
+    model = catboost.CatBoostClassifier(
+        iterations=15, depth=3, verbose=False, random_seed=0, allow_writing_files=False
+    ).fit(X, y)
     assert decision_rule(model).threshold == 0.5
     model.set_probability_threshold(0.2)
     for wrapped in (model, FrozenEstimator(model)):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sev.backends._agreement import check_decisions
+from sev.backends._categories import category_columns
 from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading, read_model
 from sev.backends._responses import model_scores
@@ -50,8 +51,9 @@ class Explainer:
         The class being explained; None is ``classes_[1]``, "predicted" is each row's own predicted class.
     reference : {"auto", "mean", "median"}, row or object of :mod:`sev.references`, default="auto"
         What features are changed to. "mean" is the mean of numbers and the most common value of everything else
-        over the background rows of the other class; "auto" falls back to the median, then to a real row, if the
-        model calls the mean positive.
+        over the background rows of the other class. "auto" is the same, but columns of integers take the value that
+        occurs nearest to their mean; it goes on to the median, then to a real row, if the model calls that row
+        positive or does not take it.
     groups : mapping of str to list of columns, default=None
         Columns that move as one. One-hot blocks are found by themselves.
     restricted : iterable of str, default=()
@@ -318,7 +320,7 @@ class Explainer:
         if labels is None:
             scores = scorer.scores(self._form.to_native(background))
             check_probabilities(scorer, scores, threshold)
-            negatives = ~scorer.is_positive(scores)
+            negatives = scorer.is_negative(scores)
         else:
             check_probabilities(scorer, scorer.scores(self._form.to_native(background.iloc[:1000])), threshold)
             negatives = labels != scorer.target
@@ -328,7 +330,9 @@ class Explainer:
                 f"Every background row {how} the class being explained, {scorer.target!r}: "
                 "a reference needs rows of the other class."
             )
-        fitted = as_reference(reference).fit(Background(background, negatives, self._form, self._space, is_positive))
+        categories = category_columns(self.model, self._form.columns)
+        known = Background(background, negatives, self._form, self._space, is_positive, categories)
+        fitted = as_reference(reference).fit(known)
         self._append_task(scorer, reading, fitted, allow_positive)
 
     def _append_task(
