@@ -431,6 +431,15 @@ def test_catboost_predicts_text_for_boolean_labels():
     assert ((explainer.explain(X).statuses != "not_target") == predicted).all()
 
 
+@pytest.mark.parametrize("labels", [[False, True], [0, 1]])
+@pytest.mark.parametrize("classes", [[False, True], [0, 1]])
+def test_booleans_label_a_model_that_numbers_its_classes_and_the_other_way_round(labels, classes):
+    X, y = data()
+    model = linear_model.LogisticRegression().fit(X, np.array(classes)[y])
+    explainer = explainer_of(model, X, np.array(labels)[y], target=labels[0], reference="mean")
+    assert np.allclose(explainer.reference.iloc[0], X[y == 1].mean(axis=0))
+
+
 # -- reasons -----------------------------------------------------------------------------------------------------------
 
 
