@@ -265,6 +265,14 @@ def test_what_are_no_scores_is_refused(outputs, message):
         as_scores(outputs, 2)
 
 
+def test_tensors_masks_and_nothing():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    assert as_scores(torch.tensor([0.25, 0.5], requires_grad=True) * 2, 2).tolist() == [0.5, 1.0]
+    assert np.isnan(as_scores(np.ma.masked_less(np.array([0.1, 0.9]), 0.5), 2)).tolist() == [True, False]
+    with pytest.raises(ModelError, match="returns None"):
+        as_scores(None, 2)
+
+
 def test_a_missing_score_is_not_a_number():
     assert np.isnan(as_scores(np.array([0.5, None, pd.NA], dtype=object), 3)).tolist() == [False, True, True]
 
@@ -343,6 +351,44 @@ def test_a_callable_that_returns_text():
         assert explainer_of(lambda rows: model.predict(rows), X, target="predicted").classes_ == ("no", "yes")
 
 
+def test_labels_that_a_callable_returns_and_that_rows_have_must_meet():
+    X, y = data()
+    with pytest.raises(InputError, match=r"returns labels .*'yes'.* y_train does not hold"):
+        explainer_of(lambda rows: np.where(rows[:, 0] > 0, "yes", "no"), X, y, target="yes")
+
+
+@pytest.mark.parametrize("target", [-1, 1])
+def test_outlier_detectors_have_their_own_labels(target):
+    X, _ = data()
+    model = ensemble.IsolationForest(n_estimators=10, random_state=0).fit(X)
+    explainer = explainer_of(model, X, target=target)
+    assert explainer.classes_ == (-1, 1)
+    assert ((explainer.explain(X, max_size=1).statuses != "not_target") == (model.predict(X) == target)).all()
+
+
+def test_a_callable_object_with_a_predict_of_another_kind():
+    """Keras models are called, and their `predict` returns scores."""
+
+    class Network:
+        def __call__(self, rows):
+            return 1 / (1 + np.exp(-rows[:, :1]))
+
+        predict = __call__
+
+    X, _ = data()
+    explainer = explainer_of(Network(), X)
+    compare_with_definition(explainer, X, lambda rows: 1 / (1 + np.exp(-rows[:, 0])))
+
+
+def test_a_search_without_a_model_says_so():
+    X, y = data()
+    search = GridSearchCV(linear_model.LogisticRegression(), {}, cv=2, refit=False).fit(X, y)
+    with pytest.raises(ModelError, match="refit=True"):
+        sev.Explainer(search, X, y)
+    with pytest.raises(ModelError, match="no classifier"):
+        sev.Explainer(linear_model.LinearRegression().fit(X, y), X, y)
+
+
 def test_text_labels_name_what_a_callable_scores():
     X, y = data()
     labels = np.where(y == 1, "bad", "good")
@@ -361,6 +407,13 @@ def test_text_labels_name_what_a_callable_scores():
 
 
 # -- thresholds and decisions ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", ["high", True, np.nan, np.inf, [0.5]])
+def test_a_threshold_is_a_finite_number(threshold):
+    X, y = data()
+    with pytest.raises(InputError, match="not a finite number"):
+        sev.Explainer(linear_model.LogisticRegression().fit(X, y), X, y, threshold=threshold)
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.5, 50])

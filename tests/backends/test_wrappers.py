@@ -1,5 +1,7 @@
 """What is taken off a model is mathematically right: falling and flat links, frozen models, thresholds of its own."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -314,6 +316,15 @@ def test_rows_are_explained_as_predicted_by_a_models_own_threshold(name, target)
     assert explained.any()
     assert not explained.all()
     assert explainer.backend == "linear"
+
+
+def test_a_threshold_of_its_own_that_no_score_reaches_survives_a_pickle():
+    X, y = data()
+    model = FixedThresholdClassifier(linear_model.LogisticRegression(), threshold=1.2).fit(X, y)
+    explainer = sev.Explainer(model, X, y)
+    again = pickle.loads(pickle.dumps(explainer))
+    assert explainer.threshold == again.threshold == 1.2
+    assert (again.explain(X).statuses == "not_target").all()
 
 
 def test_catboost_has_a_threshold_of_its_own():

@@ -30,7 +30,13 @@ def as_array(outputs: Any) -> np.ndarray[Any, np.dtype[Any]]:
             f"The model returns {len(outputs)} tables of scores, one for each of several outputs: pass a function that "
             "returns the scores of one of them."
         )
-    if hasattr(outputs, "toarray"):
+    if outputs is None:
+        raise ModelError("The model returns None instead of scores.")
+    if hasattr(outputs, "detach"):  # a tensor, which may be in a graph or on another device
+        outputs = outputs.detach().cpu()
+    elif isinstance(outputs, np.ma.MaskedArray):
+        outputs = outputs.astype(np.float64).filled(np.nan)
+    elif hasattr(outputs, "toarray"):
         outputs = outputs.toarray()
     elif isinstance(outputs, (pd.Series, pd.DataFrame)) or hasattr(outputs, "to_numpy"):
         outputs = outputs.to_numpy()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,7 +18,7 @@ from sev.backends._registry import scorer_for
 from sev.backends._scores import ModelScores, index_of_class
 from sev.backends._votes import vote_scores
 from sev.backends._wrappers import DecisionRule, decision_rule
-from sev.exceptions import ModelError, TargetError, UnfittedModelError
+from sev.exceptions import InputError, ModelError, TargetError, UnfittedModelError
 from sev.typing import FloatArray, NativeTable, Response
 
 
@@ -41,12 +41,18 @@ def model_scores(model: Any, sample: NativeTable, labels: Any = None, target: An
     if factory is not None:
         return _callable_scores(factory(model), sample, labels, target, getattr(model, "classes_", None))
     responses = [name for name in _RESPONSES if hasattr(model, name)]
-    if not responses and hasattr(model, "predict") and (hasattr(model, "classes_") or is_classifier(model)):
+    if (
+        not responses
+        and hasattr(model, "predict")
+        and (hasattr(model, "classes_") or _is_of_type(model, is_classifier))
+    ):
         return _label_scores(model, sample)
     if responses:
         return _classifier_scores(model, sample, responses)
     if callable(model):
         return _callable_scores(model, sample, labels, target, None)
+    if getattr(model, "refit", True) is False:
+        raise ModelError(f"{type(model).__name__} has no fitted model inside: fit it with refit=True.")
     raise ModelError(
         f"{type(model).__name__} returns no scores: it has neither predict_proba nor decision_function, is no "
         "classifier and is not callable. Pass a function from rows to scores instead."
@@ -109,7 +115,7 @@ def class_names(model: Any) -> tuple[Any, ...] | None:
     """
     classes = getattr(model, "classes_", None)
     if classes is None:
-        return None
+        return (-1, 1) if _is_of_type(model, is_outlier_detector) else None
     if isinstance(classes, (list, tuple)) and any(np.ndim(one) for one in classes):
         raise ModelError(
             f"{type(model).__name__} predicts {len(classes)} outputs at once: pass a function that returns the scores "
@@ -168,8 +174,14 @@ def _callable_scores(
 
 
 def _seen_labels(outputs: Any, labels: Any, target: Any) -> tuple[Any, ...]:
-    """Classes of a callable that returns text: all that it returned, and all that it was to be trained on."""
-    seen = set(outputs.tolist()) | set(_unique_labels(labels)) | ({target} if target is not None else set())
+    """Classes of a callable that returns text: all that it returned, and all that the background is labelled with."""
+    returned, known = set(outputs.tolist()), set(_unique_labels(labels))
+    if known and not returned <= known:
+        raise InputError(
+            f"The callable returns labels ({sorted(returned)[:5]}) that y_train does not hold ({list(known)[:5]}): "
+            "pass the same labels in y_train."
+        )
+    seen = returned | known | ({target} if target is not None else set())
     names = tuple(sorted(seen, key=str))
     if len(names) < 2:
         raise ModelError(f"The callable returned one label only ({names[0]!r}): there is no other side to cross to.")
@@ -203,6 +215,11 @@ def _unique_labels(labels: Any) -> list[Any]:
         array = array[:, 0]
     values = pd.unique(pd.Series(array)) if array.ndim == 1 else []
     return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def _is_of_type(model: Any, check: Callable[[Any], bool]) -> bool:
+    """What scikit-learn says about a type of its own; other objects have no tags to look at."""
+    return isinstance(model, BaseEstimator) and check(model)
 
 
 def _check_fitted(model: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -153,7 +154,8 @@ class ModelScores:
                 TargetWarning,
                 stacklevel=3,
             )
-        chosen = self._default_threshold(index) if threshold is None else self._checked_threshold(threshold)
+        own = self._default_threshold(index)  # a model may have one that no score reaches
+        chosen = own if threshold is None or threshold == own else self._checked_threshold(threshold)
         if self.response == "call" and self.n_columns == 1 and index == 0:
             raise TargetError("A callable scores one class only: pass a callable that scores the class to explain.")
         return Scorer(
@@ -176,7 +178,8 @@ class ModelScores:
         return own if own_index == index else 2.0 * middle - own
 
     def _checked_threshold(self, threshold: float) -> float:
-        chosen = float(threshold)
+        is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+        chosen = float(threshold) if is_number else np.nan
         if not np.isfinite(chosen):
             raise InputError(f"threshold={threshold!r} is not a finite number.")
         if self.response in ("predict_proba", "predict") and not 0.0 <= chosen <= 1.0:
