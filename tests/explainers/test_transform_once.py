@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import sev
+from sev.exceptions import FallbackWarning
 
 CALLS: list[int] = []
 
@@ -37,19 +38,20 @@ def test_one_row_is_transformed_for_its_score_and_for_the_check_of_its_sets(rows
 
 
 class Cautious(Pipeline):
-    """A pipeline that does more than score with its last step."""
+    """A pipeline that does more than ask its last step."""
 
     def predict_proba(self, X):
         outputs = super().predict_proba(X)
-        lower = outputs[:, 1] * (1 - 1e-13)  # too little for a comparison of scores to find
+        lower = outputs[:, 1] * (1 - 1e-13)  # close enough to be read as a logistic regression
         return np.column_stack([1 - lower, lower])
 
 
-def test_a_pipeline_with_scores_of_its_own_is_a_black_box(rows):
+def test_a_pipeline_that_changes_its_outputs_is_asked_itself(rows):
     X, y = rows
     model = Cautious([("scale", StandardScaler()), ("fit", LogisticRegression())]).fit(X, y)
-    with pytest.warns(sev.exceptions.FallbackWarning, match="Cautious has its own predict_proba"):
+    with pytest.warns(FallbackWarning, match="Cautious overrides `predict_proba` of Pipeline"):
         explainer = sev.Explainer(model, X, y)
+    assert explainer.backend == "black box"
     many = explainer.explain(X)
     np.testing.assert_array_equal(many.to_frame()["score"], model.predict_proba(X)[:, 1])
 

@@ -11,10 +11,11 @@ import pandas as pd
 
 from sev.backends._band import decision_band
 from sev.backends._encoding import ColumnwiseEncoding
-from sev.backends._overrides import refuse_overridden
+from sev.backends._links import orient_backend
 from sev.backends._protocol import Backend, CannotReadError
 from sev.backends._registry import reader_for
 from sev.backends._scores import ModelScores
+from sev.backends._unreadable import refuse_outputs, why_no_reader
 from sev.backends._wrappers import Unwrapped, unwrap
 from sev.space import FeatureSpace, Mixer, TableForm
 from sev.typing import FloatArray, NativeTable
@@ -56,33 +57,30 @@ class Reading:
     def band(self, threshold: float) -> tuple[float, float]:
         """Margins between which only the model decides; ``threshold`` is on the score of the second class."""
         if threshold not in self._bands:
-            self._bands[threshold] = decision_band(self.scores, threshold, self.backend.score_tolerance)
+            link = self.unwrapped.link if self.unwrapped.links else None
+            self._bands[threshold] = decision_band(self.backend.scores, threshold, self.backend.score_tolerance, link)
         return self._bands[threshold]
 
 
-def read_model(
-    model: Any, scores: ModelScores, form: TableForm, space: FeatureSpace, sample: pd.DataFrame
-) -> Reading | None:
-    """Read a model into an exact form and prove the reading; None when no reader knows such models.
+def read_model(model: Any, scores: ModelScores, form: TableForm, space: FeatureSpace, sample: pd.DataFrame) -> Reading:
+    """Read a model into an exact form and prove the reading.
 
     Raises
     ------
     CannotReadError
-        When a reader should know the model but cannot be exact, and why.
+        When there is no exact form of the model here, and why.
     """
-    if len(scores.classes) != 2:
-        return None
+    refuse_outputs(scores)
     unwrapped = unwrap(model, scores.response)
     reader = reader_for(unwrapped.estimator)
     if reader is None:
-        return None
-    for one, response in ((model, scores.response), (unwrapped.estimator, unwrapped.response)):
-        refuse_overridden(one, response)
+        raise CannotReadError(why_no_reader(unwrapped.estimator))
     backend: Backend = reader(unwrapped.estimator, unwrapped.response)
     if not isinstance(backend, Backend):
         raise TypeError(
             f"The reader of {type(unwrapped.estimator).__name__} gave {type(backend).__name__}, no Backend."
         )
+    backend = orient_backend(backend, unwrapped.direction)
 
     encoding = ColumnwiseEncoding(_Encoder(unwrapped, backend), form, space, sample)
     reading = Reading(backend, unwrapped, encoding)
