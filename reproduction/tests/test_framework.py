@@ -94,3 +94,18 @@ def test_results_have_a_compact_form():
     (line,) = json.loads(Results(done).compact())
     assert (line["splits"], line["a"], line["b: c"]) == ([0, 1], [0.1235, 0.1235], [0, 1])
     assert "states" not in line
+
+
+def test_recorded_results_are_read_back():
+    done = [
+        Done(Task("models", "fico", 0, "l2"), {"a": 0.123456, "b": {"c": 1, "d": {"e": 2}}, "none": None}, 1.04),
+        Done(Task("models", "fico", 1, "l2"), {"a": 0.5, "b": {"c": 3}}, 2.0),
+        Done(Task("causes", "german", 0, "l2_splits"), {"auc": [0.71234567, 0.8], "flips": [1, 2]}, 3.0),
+    ]
+    text = Results(done).compact()
+    found = Results.from_compact(text)
+    assert found.compact() == text
+    first, second = found.of("models")
+    assert (first.result, first.seconds) == ({"a": 0.1235, "b": {"c": 1, "d": {"e": 2}}}, 1.0)
+    assert second.result == {"a": 0.5, "b": {"c": 3}}
+    assert found.of("causes")[0].result == {"auc": [0.7123, 0.8]}

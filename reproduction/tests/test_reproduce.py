@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -96,6 +97,18 @@ def test_command(tmp_path):
     assert json.loads(done.stdout)["tasks done"] == 0
     assert runner.invoke(main, ["reproduce", "--only", "table99", "-o", str(tmp_path)]).exit_code == 2
     assert runner.invoke(main, ["reproduce", "--splits", "x", "-o", str(tmp_path)]).exit_code == 2
+
+
+def test_recorded_tables(tmp_path):
+    recorded = Path(__file__).parents[1] / "results.json"
+    done = CliRunner().invoke(main, ["reproduce", "--recorded", str(recorded), "--json", "-o", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    page = Path(json.loads(done.stdout)["markdown"]).read_text()
+    assert "| German Credit | GBDT | SEV+ | 1.10 | 2.200 | no |" in page
+    assert "## Appendix C.1" in page
+    assert "## Figure 2" not in page
+    assert "Left out, because they show single queries: Figure 2" in page
+    assert (tmp_path / "results.json").read_text() == recorded.read_text()
 
 
 @pytest.mark.skipif(not os.environ.get("SEV_QUICK_RUN"), reason="minutes long: make test-experiments runs it")

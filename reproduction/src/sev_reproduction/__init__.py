@@ -5,6 +5,6 @@ line it is ``sev reproduce``.
 """
 
 from sev_reproduction._plan import Plan
-from sev_reproduction._reproduce import Reproduction, reproduce
+from sev_reproduction._reproduce import Reproduction, reproduce, show_recorded
 
-__all__ = ["Plan", "Reproduction", "reproduce"]
+__all__ = ["Plan", "Reproduction", "reproduce", "show_recorded"]

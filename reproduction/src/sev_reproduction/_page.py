@@ -21,7 +21,9 @@ from sev_reproduction._task import Results, Task
 TITLE = "The paper, reproduced"
 
 
-def write_page(modules: Sequence[Any], results: Results, plan: Plan, folder: Path) -> tuple[Path, Path]:
+def write_page(
+    modules: Sequence[Any], results: Results, plan: Plan, folder: Path, intro: list[str] | None = None
+) -> tuple[Path, Path]:
     """Write ``reproduction.md`` with its pictures, ``reproduction.html`` and ``results.json``; return the pages."""
     sections = [module.section(results, printed_figures()) for module in modules]
     pictures = _drawn(sections)
@@ -30,7 +32,7 @@ def write_page(modules: Sequence[Any], results: Results, plan: Plan, folder: Pat
         images.mkdir(parents=True, exist_ok=True)
     for name, content in pictures.items():
         (images / f"{name}.png").write_bytes(content)
-    intro = introduction(results, plan)
+    intro = [*introduction(results, plan), f"Computed with sev {sev.__version__}."] if intro is None else intro
     markdown = folder / "reproduction.md"
     markdown.write_text(as_markdown(intro, sections), encoding="utf-8")
     (folder / "results.json").write_text(results.compact(), encoding="utf-8")
@@ -52,8 +54,8 @@ def introduction(results: Results, plan: Plan) -> list[str]:
         f"are those of the positive predictions among at most {plan.max_test_rows:,} rows of it "
         f"({plan.max_network_rows:,} for networks), the same rows for every model of a split.",
         _proven(results, plan),
-        f"{len(results):,} measurements with sev {sev.__version__}, {seconds / 60:.0f} minutes in all by the "
-        "clock, whatever else the machine did.",
+        f"{len(results):,} measurements, {seconds / 60:.0f} minutes of wall-clock time in all, on a machine that also "
+        "did other work.",
     ]
     planned = _planned(plan)
     left = len(planned - {one.task for one in results})

@@ -13,7 +13,7 @@ from sev.datasets import DatasetNotFoundError
 
 from sev_reproduction import _registry
 from sev_reproduction._data import load
-from sev_reproduction._page import write_page
+from sev_reproduction._page import introduction, write_page
 from sev_reproduction._plan import DATA, Plan
 from sev_reproduction._task import Results, Store, Task
 from sev_reproduction._times import Times, spoken
@@ -99,6 +99,35 @@ def reproduce(
         markdown, html = write_page(_shown(modules, done, plan), done, plan, store.folder)
     left = sum(not store.is_done(task) for task in wanted)
     return Reproduction(markdown, html, len(wanted) - left, len(failed), left)
+
+
+def show_recorded(recorded: str | os.PathLike[str], folder: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Write the pages of a full run from its ``results.json``, without computing anything.
+
+    Sections that show single queries are left out: the file holds the figures of splits only.
+
+    Parameters
+    ----------
+    recorded : path
+        The ``results.json`` of a run.
+    folder : path
+        Where the pages go; made if it is not there.
+
+    Returns
+    -------
+    tuple of Path
+        The page in Markdown and in HTML.
+    """
+    results = Results.from_compact(Path(recorded).read_text(encoding="utf-8"))
+    modules = [module for module in _registry.chosen() if not module.NEEDS_QUERIES]
+    left_out = [module.TITLE for module in _registry.chosen() if module.NEEDS_QUERIES]
+    intro = [
+        *introduction(results, Plan()),
+        "Written from the recorded figures of splits. Left out, because they show single queries: "
+        f"{'; '.join(left_out)}. `sev reproduce` without `--recorded` computes them.",
+    ]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return write_page(modules, results, Plan(), Path(folder), intro)
 
 
 def _missing_data(waiting: list[Task], plan: Plan, say: Callable[[str], None]) -> set[str]:

@@ -59,6 +59,8 @@ class Experiment(Protocol):
 
     NAME: str
     TITLE: str
+    #: Whether the section shows single queries or texts, which a file of recorded results does not hold.
+    NEEDS_QUERIES: bool
 
     def tasks(self, plan: Plan) -> list[Task]:
         """The measurements that the section needs."""

@@ -14,6 +14,9 @@ from sev.exceptions import InputError
 
 from sev_reproduction._plan import Plan
 
+#: Names of lists that hold one figure for each of many splits.
+_FIGURES = ("auc",)
+
 
 @dataclass(frozen=True, order=True)
 class Task:
@@ -132,7 +135,8 @@ class Results:
     def compact(self) -> str:
         """The numbers of all results as JSON, a line for each experiment, data set and variant.
 
-        Figures of the splits stand in lists; texts, and what is kept of single queries, are left out.
+        Figures of the splits stand in lists; texts, and what is kept of single queries, are left out. A list of
+        :data:`_FIGURES` is not of queries and stays.
         """
         lines: dict[tuple[str, str, str], list[Done]] = {}
         for one in self._done:
@@ -151,6 +155,18 @@ class Results:
             written.append(json.dumps(entry, ensure_ascii=False))
         return "[\n" + ",\n".join(written) + "\n]\n"
 
+    @classmethod
+    def from_compact(cls, text: str) -> Results:
+        """What :meth:`compact` wrote: the same figures to four digits, without what it leaves out."""
+        done = []
+        for line in json.loads(text):
+            *key, splits, seconds = (line.pop(name) for name in ("experiment", "data", "variant", "splits", "seconds"))
+            experiment, data, variant = key
+            for number, split in enumerate(splits):
+                values = {name: values[number] for name, values in line.items() if values[number] is not None}
+                done.append(Done(Task(experiment, data, split, variant), _nested(values), seconds[number]))
+        return cls(done)
+
     def __len__(self) -> int:
         return len(self._done)
 
@@ -166,8 +182,22 @@ def _numbers(result: dict[str, Any], prefix: str = "") -> dict[str, Any]:
             found |= _numbers(value, f"{prefix}{name}: ")
         elif isinstance(value, float):
             found[prefix + name] = round(value, 4)
-        elif isinstance(value, int):  # truth values too
+        elif isinstance(value, int):  # booleans too
             found[prefix + name] = value
+        elif name in _FIGURES:
+            found[prefix + name] = [round(one, 4) for one in value]
+    return found
+
+
+def _nested(values: dict[str, Any]) -> dict[str, Any]:
+    """Names that :func:`_numbers` joined, as dictionaries again."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        *parents, last = name.split(": ")
+        inner = found
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[last] = value
     return found
 
 

@@ -19,6 +19,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "appendix_g"
 TITLE = "Appendix G: accuracy and AUC of L2X"
+NEEDS_QUERIES = False
 
 SPLITS = 3
 #: Numbers of features to keep, as far as there are so many.

@@ -16,6 +16,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "appendix_h"
 TITLE = "Appendix H: examples of explanations"
+NEEDS_QUERIES = True
 
 EXAMPLES = 3
 #: Minimum sets that are shown of one explanation.

@@ -18,6 +18,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "causes"
 TITLE = "Causes of differences, tested"
+NEEDS_QUERIES = False
 
 _DATA = ("adult", "compas", "german", "fico")
 #: Splits that are tested; German Credit is small, so its figures vary most.

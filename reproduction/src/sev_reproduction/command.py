@@ -10,6 +10,7 @@ import click
 
 from sev_reproduction._plan import Plan
 from sev_reproduction._reproduce import reproduce as run
+from sev_reproduction._reproduce import show_recorded
 
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -40,6 +41,11 @@ def _splits(context: click.Context, parameter: click.Parameter, value: str | Non
 @click.option("--mimic", type=click.Path(exists=True, dir_okay=False), help="Your own file of MIMIC-III.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Tasks at the same time.")
 @click.option("--page-only", is_flag=True, help="Compute nothing; write the page from the results that are there.")
+@click.option(
+    "--recorded",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Compute nothing; write the tables of this results.json of an earlier run.",
+)
 @click.option("--output", "-o", default="sev-reproduction", show_default=True, help="Folder of results and pages.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no messages but errors.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of a table on standard output.")
@@ -52,6 +58,7 @@ def reproduce(
     mimic: str | None,
     jobs: int,
     page_only: bool,
+    recorded: str | None,
     output: str,
     quiet: bool,
     as_json: bool,
@@ -66,7 +73,12 @@ def reproduce(
       SEV_DATA_HOME=data sev reproduce --quick -o quick
       SEV_DATA_HOME=data sev reproduce -o full
       sev reproduce --data german --only table1 -o german
+      sev reproduce --recorded reproduction/results.json -o tables
     """
+    if recorded is not None:
+        markdown, html = show_recorded(recorded, output)
+        _write_result({"page": str(html), "markdown": str(markdown)}, as_json)
+        return
     plan = Plan.of(quick=quick, data=data, splits=splits, data_home=data_home, mimic=mimic)
     bar = not quiet and sys.stderr.isatty()
     found = run(

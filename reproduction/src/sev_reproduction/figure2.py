@@ -12,6 +12,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "figure2"
 TITLE = "Figure 2: SEV+ of linear models on Adult"
+NEEDS_QUERIES = True
 
 _VARIANTS = ("l1", "l2", "lr_plus", "lr_volume")
 

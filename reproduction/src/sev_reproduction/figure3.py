@@ -12,6 +12,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "figure3"
 TITLE = "Figure 3: All-Opt of networks and boosted trees on Adult"
+NEEDS_QUERIES = True
 
 _PAIRS = (
     ("mlp", "mlp_plus", "plus"),

@@ -17,6 +17,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "figure4"
 TITLE = "Figure 4 and appendix C.3: flip numbers of other methods"
+NEEDS_QUERIES = True
 
 QUERIES = 30
 #: DiCE takes about a second a query: it is run on the first splits only.

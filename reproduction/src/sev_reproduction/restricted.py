@@ -19,6 +19,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "restricted"
 TITLE = "Figure 5 and appendix E: restricted features"
+NEEDS_QUERIES = False
 
 _DATA = ("compas", "adult", "mimic", "german")
 _FIGURES = {
@@ -181,13 +182,13 @@ class _KeptFeatures:
 
 def _picture(results: Results, data: str) -> Picture:
     def draw() -> Any:
-        after = results.of(NAME, data, "after")
+        restricted = list(printed_figures()["restricted_lr"][data]["restricted"])
         models: Any = {
             "before, nothing restricted": _KeptFeatures(
                 [one.result["minus_features"] for one in results.of(NAME, data, "before")], []
             ),
             "after, restricted": _KeptFeatures(
-                [one.result["restricted_features"] for one in after], after[0].result["restricted"]
+                [one.result["restricted_features"] for one in results.of(NAME, data, "after")], restricted
             ),
         }
         return plots.feature_shares(models).figure

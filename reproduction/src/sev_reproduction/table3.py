@@ -16,6 +16,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "table3"
 TITLE = "Table 3: zero coefficients and SEV+ of linear models on Adult"
+NEEDS_QUERIES = False
 
 _VARIANTS = {"l1": "l1", "l2": "l2", "lr_plus": "all_opt_plus", "lr_volume": "vol_opt"}
 

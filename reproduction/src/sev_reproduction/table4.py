@@ -15,6 +15,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "table4"
 TITLE = "Table 4: counterfactuals that ask for more crimes"
+NEEDS_QUERIES = True
 
 QUERIES = 30
 COUNTS = ("juv_fel_count", "juv_misd_count", "juvenile_crimes", "priors_count")

@@ -17,6 +17,7 @@ from sev_reproduction._task import Results, Task
 
 NAME = "table5"
 TITLE = "Table 5 and appendix D: seconds for an explanation"
+NEEDS_QUERIES = True
 
 QUERIES = 30
 #: Rows of which the slowest query is looked for.

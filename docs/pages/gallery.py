@@ -1,4 +1,4 @@
-"""Draw every picture of the gallery: ``python docs/make_gallery.py`` writes ``docs/images/*.png``."""
+"""Draw every picture of the gallery: ``python docs/pages/gallery.py`` writes ``docs/images/*.png``."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ import sev
 from sev import plots
 from sev.datasets import load_german_credit
 
-IMAGES = Path(__file__).parent / "images"
-COMPARISON = Path(__file__).parent / "comparison.md"
+DOCS = Path(__file__).parents[1]
+IMAGES = DOCS / "images"
+COMPARISON = DOCS / "comparison.md"
 MARKS = ("<!-- table of methods -->", "<!-- end -->")
 NAMES = {
     "sev": "SEV-",
@@ -122,7 +123,7 @@ def write_table(table: pd.DataFrame) -> None:
 
 
 def main(wanted: list[str]) -> None:
-    """Write the images, none of them large; all of them, or ``python docs/make_gallery.py methods``."""
+    """Write the images, none of them large; all of them, or ``python docs/pages/gallery.py methods``."""
     IMAGES.mkdir(exist_ok=True)
     groups = {"decisions": decisions, "regions": regions, "methods": methods}
     for name, ax in (picture for group in wanted or groups for picture in groups[group]()):

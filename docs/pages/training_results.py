@@ -1,12 +1,21 @@
-"""The page of the training benchmark, from its lines."""
+"""The page of ``benchmarks/training.py``, from its lines.
+
+python docs/pages/training_results.py                          # the tracked results, into docs/training_results.md
+python docs/pages/training_results.py lines.jsonl -o page.md   # others
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+ROOT = Path(__file__).parents[2]
+RESULTS = [ROOT / "benchmarks" / "results" / f"{name}.jsonl" for name in ("training", "training_paper")]
 DATA = ("Adult", "COMPAS", "FICO", "German", "Diabetes")
 
 #: accuracy / AUC / mean SEV of the optimised models, as the paper prints them.
@@ -278,10 +287,11 @@ def _published(flat: pd.DataFrame, recipe: pd.DataFrame) -> str:
         "| data, model, objective | paper prints | base | paper's schedule | recipe | positives | reference positive |",
         "|---|---|---|---|---|---|---|",
     ]
-    for key, part in flat.groupby(["data", "family", "objective"], sort=True):
+    names = ["data", "family", "objective"]
+    for key, part in flat.groupby(names, sort=True):
         kind = "plus" if key[2] in ("plus", "volume") else "minus"
         whats = ("accuracy", "auc", f"sev_{kind}")
-        same = recipe[(recipe[["data", "family", "objective"]] == key).all(axis=1) & recipe["seed"].isin(part["seed"])]
+        same = recipe[(recipe[names] == pd.Series(key, index=names)).all(axis=1) & recipe["seed"].isin(part["seed"])]
         cells = [_slashed(PAPER[key], 2) if key in PAPER else ""]
         cells += [_slashed([_mean(part, who, what) for what in whats]) for who in ("base", "ours")]
         cells.append(_slashed([_mean(same, "ours", what) for what in whats]) if len(same) == len(part) else "not run")
@@ -327,10 +337,11 @@ def _times(flat: pd.DataFrame) -> str:
 
 _HEAD = """# What training for short explanations gives
 
-Written by `benchmarks/training.py`. One setting for all data sets and families: the defaults of the estimators. Splits
-are 80/20 and stratified; figures are means over seeds, on the test part, against the family's own base model on the
-same split. Explanations are exact. The reference is the mean or mode of the negatives of the training part. On
-Diabetes, 2,000 of the rows that are predicted positive are explained, on the other data all."""
+Measured by `benchmarks/training.py`, written by `docs/pages/training_results.py`. One setting for all data sets and
+families: the defaults of the estimators. Splits are 80/20 and stratified; figures are means over seeds, on the test
+part, against the family's own base model on the same split. Explanations are exact. The reference is the mean or mode
+of the negatives of the training part. On Diabetes, 2,000 of the rows that are predicted positive are explained, on the
+other data all."""
 
 _TRIED = "Variations of the recipe that were tried are in [training.md](training.md)."
 
@@ -342,3 +353,22 @@ SEV term (0.03 for "volume"). Accuracy / AUC / mean SEV; the recipe is on the sa
 positive SEV+ has no meaning, and that seed is left out of its mean.
 
 """
+
+
+def read_lines(files: list[Path]) -> list[dict[str, Any]]:
+    """The measurements of several files; the page compares the schedules that they are about."""
+    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="*", type=Path, default=RESULTS)
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "training_results.md")
+    given = parser.parse_args()
+    given.output.write_text(page(read_lines(given.results)), encoding="utf-8")
+    print(f"written: {given.output}")
+
+
+if __name__ == "__main__":
+    main()
