@@ -55,7 +55,7 @@ test-experiments: $(VENV)/.compare-installed
 
 docs: $(VENV)/.dev-installed
 	for example in examples/*.py; do echo "== $$example"; MPLBACKEND=agg $(BIN)/python $$example || exit 1; done
-	MPLBACKEND=agg $(BIN)/python docs/make_gallery.py
+	MPLBACKEND=agg $(BIN)/python docs/pages/gallery.py
 
 bench: $(VENV)/.dev-installed
 	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
