@@ -257,7 +257,7 @@ def test_results_delegate(two):
     assert many.plot_features().get_title(loc="left") == "Features that explain"
     assert many.plot_together().get_title(loc="left") == "Features that explain together"
     assert two.plot().get_title(loc="left") == "Predicted 'refuse': 2 features undo it"
-    assert two.plot("hypercube").get_title(loc="left") == "SEV− = 2"
+    assert two.plot("hypercube").get_title(loc="left") == "SEV- = 2"
     assert "threshold" in two.plot("path").get_title(loc="left")
     with pytest.raises(InputError, match="is not a picture"):
         two.plot("pie")

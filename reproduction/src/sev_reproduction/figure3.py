@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sev.explanations import kind_label
+
 from sev_reproduction import _distributions, models
 from sev_reproduction._plan import Plan
 from sev_reproduction._section import Section
@@ -35,7 +37,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         if not pair:
             made.sentences.append(f"{after}: not run.")
             continue
-        sign = "SEV+" if kind == "plus" else "SEV-"
+        sign = kind_label(kind)
         made.sentences.append(_distributions.changes(pair))
         made.tables.append(_distributions.shares(pair, f"Share of queries by {sign}, all splits together"))
         caption = f"{sign} of each query, from {' to '.join(pair)}, Adult."

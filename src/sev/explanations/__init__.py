@@ -3,7 +3,8 @@
 from sev.explanations._answers import Answers
 from sev.explanations._explanation import Explanation
 from sev.explanations._explanations import Explanations
+from sev.explanations._label import kind_label
 from sev.explanations._source import Source
 from sev.explanations._status import Status
 
-__all__ = ["Answers", "Explanation", "Explanations", "Source", "Status"]
+__all__ = ["Answers", "Explanation", "Explanations", "Source", "Status", "kind_label"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.explanations import Explanation
+from sev.explanations import Explanation, kind_label
 from sev.explanations._values import feature_value
 from sev.explanations._vertices import differing, telling_features
 from sev.plots import _style as style
@@ -53,7 +53,7 @@ def hypercube(
     _draw_key(ax, explanation, names, vertices)
     style.empty(ax)
     start = "query" if explanation.kind == "minus" else "reference"
-    label = "SEV−" if explanation.kind == "minus" else "SEV+"
+    label = kind_label(explanation.kind)
     size = f"{label} = {explanation.size}" if explanation.size is not None else f"{label}: {explanation.status}"
     held = len(explanation.columns) - len(names)
     rest = f"; the other {held} features stay as in the {start}" if held else ""

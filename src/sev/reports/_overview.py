@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.explanations import Explanations, Status
+from sev.explanations import Explanations, Status, kind_label
 from sev.explanations._json import plain_value
 from sev.explanations._words import Speaker
 from sev.reports._data import row_label
@@ -26,7 +26,7 @@ def overview(
         "subtitle": _subtitle(many),
         "cards": _cards(many, explained),
         "sizes": _sizes(many, explained),
-        "size_note": f"{_label(many)} of the {explained:,} decisions of the class being explained.",
+        "size_note": f"{kind_label(many.kind)} of the {explained:,} decisions of the class being explained.",
         "shares": _shares(many, speaker),
         "shares_note": _shares_note(many),
         "facts": _facts(many, about),
@@ -40,10 +40,6 @@ def overview(
     }
 
 
-def _label(many: Explanations) -> str:
-    return "SEV−" if many.kind == "minus" else "SEV+"
-
-
 def _subtitle(many: Explanations) -> str:
     targets = ", ".join(repr(plain_value(target)) for target in many._targets)
     what = (
@@ -51,7 +47,7 @@ def _subtitle(many: Explanations) -> str:
         if many.kind == "minus"
         else "the fewest features which alone, with all else as in the reference, bring the decision about"
     )
-    return f"{len(many):,} decisions; explained: predicted {targets}. {_label(many)}: {what}."
+    return f"{len(many):,} decisions; explained: predicted {targets}. {kind_label(many.kind)}: {what}."
 
 
 def _cards(many: Explanations, explained: int) -> list[tuple[str, str]]:
@@ -120,7 +116,7 @@ def _facts(many: Explanations, about: dict[str, Any] | None) -> list[tuple[str, 
     facts += [
         ("Class being explained", ", ".join(repr(plain_value(target)) for target in many._targets), False),
         ("Threshold of the score", thresholds, False),
-        ("Kind", f"{_label(many)} (kind={many.kind!r})", False),
+        ("Kind", f"{kind_label(many.kind)} (kind={many.kind!r})", False),
         ("Features", f"{len(many.feature_names):,}", False),
         ("Restricted", ", ".join(many.restricted) or "none", False),
     ]
