@@ -16,6 +16,7 @@ from sev.explanations._answers import Answers
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
 from sev.explanations._json import dump
+from sev.explanations._label import kind_label
 from sev.explanations._source import Source
 from sev.explanations._status import Status
 from sev.explanations._verification import changed_row, verify_all
@@ -29,8 +30,8 @@ _ROWS_TO_VERIFY_AT_ONCE = 2000
 class Explanations:
     """Explanations of many rows, in the order of the rows.
 
-    Indexing gives one :class:`Explanation`, slicing fewer ``Explanations``. Nothing is computed twice and no Python
-    object is made for a row until it is asked for.
+    Indexing returns one :class:`Explanation`, slicing fewer ``Explanations``. Nothing is computed twice, and no Python
+    object is made for a row until it is used.
     """
 
     def __init__(
@@ -53,6 +54,9 @@ class Explanations:
         self._targets = targets
         self._thresholds = thresholds
         self._source = source
+        # rows whose sets were listed one at a time; put among the others once these are listed, not at every access,
+        # which would copy all of them
+        self._listed_alone: dict[int, Answers] = {}
         self.kind: Kind = kind
         self.restricted = restricted
 
@@ -104,6 +108,7 @@ class Explanations:
     def __getitem__(self, key: slice) -> Explanations: ...
     def __getitem__(self, key: int | slice) -> Explanation | Explanations:
         if isinstance(key, slice):
+            self._put_among_others()
             return self._take(np.arange(len(self), dtype=np.int64)[key])
         row = range(len(self))[int(key)]
         return self._explanation(row)
@@ -115,7 +120,7 @@ class Explanations:
     def __repr__(self) -> str:
         counts = pd.Series(self.statuses).value_counts()
         found = ", ".join(f"{count} {status}" for status, count in counts.items())
-        return f"<Explanations SEV{'-' if self.kind == 'minus' else '+'} of {len(self)} rows: {found}>"
+        return f"<Explanations {kind_label(self.kind)} of {len(self)} rows: {found}>"
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
@@ -168,7 +173,7 @@ class Explanations:
                 "max_size": float(sizes.max()) if sizes.size else np.nan,
             },
             dtype=object,
-            name=f"SEV{'-' if self.kind == 'minus' else '+'}",
+            name=kind_label(self.kind),
         )
 
     def feature_shares(self, sets: Literal["first", "any"] = "first") -> pd.Series:
@@ -309,8 +314,25 @@ class Explanations:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _list_sets(self) -> None:
+        self._put_among_others()
         if self._source is not None and not self._answers.listed.all():
             self._answers = self._source.list_sets(self._queries, self._answers)
+
+    def _put_among_others(self) -> None:
+        if self._listed_alone:
+            rows = np.array(sorted(self._listed_alone), dtype=np.int64)
+            alone = Answers.concatenate([self._listed_alone[row] for row in rows.tolist()])
+            self._answers = self._answers.with_sets(alone, rows)
+            self._listed_alone = {}
+
+    def _listed_row(self, row: int) -> tuple[Answers, int]:
+        """Answers in which all sets of a row are listed, and the place of the row there."""
+        if self._source is None or self._answers.listed[row]:
+            return self._answers, row
+        if row not in self._listed_alone:
+            alone = self._answers.take(np.array([row], dtype=np.int64))
+            self._listed_alone[row] = self._source.list_sets(self._queries.iloc[[row]], alone)
+        return self._listed_alone[row], 0
 
     def _take(self, rows: IntArray) -> Explanations:
         return Explanations(
@@ -339,11 +361,9 @@ class Explanations:
         return first
 
     def _explanation(self, row: int) -> Explanation:
-        if not self._answers.listed[row]:
-            return self._take(np.array([row], dtype=np.int64))._listed()._explanation(0)
-        answers = self._answers
-        sets = tuple(self._names(answers.sets_of(row)))
         query = self._queries.iloc[row]
+        answers, row = self._listed_row(row)
+        sets = tuple(self._names(answers.sets_of(row)))
         reference = self._references.iloc[answers.reference[row]].rename("reference")
         result = None
         if sets:
@@ -369,10 +389,6 @@ class Explanations:
             reason=answers.reasons.get(row, ""),
             _source=self._source,
         )
-
-    def _listed(self) -> Explanations:
-        self._list_sets()
-        return self
 
 
 def _read_only(array: Any) -> Any:
