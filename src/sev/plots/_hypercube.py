@@ -12,6 +12,7 @@ from sev.explanations import Explanation, kind_label
 from sev.explanations._values import feature_value
 from sev.explanations._vertices import differing, telling_features
 from sev.plots import _style as style
+from sev.plots._headings import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ def hypercube(
     size = f"{label} = {explanation.size}" if explanation.size is not None else f"{label}: {explanation.status}"
     held = len(explanation.columns) - len(names)
     rest = f"; the other {held} features stay as in the {start}" if held else ""
-    style.title(ax, size, f"from the {start}, one feature at a time{rest}")
+    title(ax, size, f"from the {start}, one feature at a time{rest}")
     return ax
 
 

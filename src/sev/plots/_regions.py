@@ -11,6 +11,7 @@ import pandas as pd
 from sev.exceptions import InputError
 from sev.explanations import Explanations, Status, kind_label
 from sev.plots import _style as style
+from sev.plots._headings import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +98,7 @@ def regions(explanations: Explanations, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(length=0, labelsize=8.5)
     label = kind_label(explanations.kind)
     what = "set to the reference's values" if explanations.kind == "minus" else "taken from the query"
-    style.title(ax, f"How many features explain, by place ({label})", f"features {what}")
+    title(ax, f"How many features explain, by place ({label})", f"features {what}")
     return ax
 
 

@@ -11,6 +11,7 @@ from sev.exceptions import InputError
 from sev.explanations import Explanation
 from sev.explanations._values import feature_value
 from sev.plots import _style as style
+from sev.plots._headings import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +66,7 @@ def score_path(explanation: Explanation, *, ax: Axes | None = None, explainer: A
     style.bare(ax)
     target = style.name_text(repr(explanation.target))
     across = "below" if explanation.kind == "minus" else "above"
-    style.title(
+    title(
         ax,
         f"The score on its way {across} the threshold",
         f"threshold {explanation.threshold:.3g} (dashed); right of it: predicted {target}",

@@ -10,7 +10,8 @@ import pandas as pd
 
 from sev.explanations import Explanations, Status, kind_label
 from sev.plots._bars import side_by_side
-from sev.plots._style import ENDINGS, FAINT, name_text, title
+from sev.plots._headings import title
+from sev.plots._style import ENDINGS, FAINT, name_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
