@@ -70,15 +70,7 @@ def measured(X_train: pd.DataFrame, X_test: pd.DataFrame, y_train: Any, y_test: 
         f"L1, C = {C:g}": fitted(X_train, y_train, C=C, l1_ratio=1.0, solver="liblinear") for C in (0.1, 0.3, 1.0)
     }
     models["L2, C = 1"] = fitted(X_train, y_train)
-    return pd.DataFrame(
-        {
-            "accuracy": {name: model.score(X_test, y_test) for name, model in models.items()},
-            "mean_size": {
-                name: sev.Explainer(model, X_train, y_train).explain(X_test).mean_size()
-                for name, model in models.items()
-            },
-        }
-    )
+    return sev.compare(models, X_test, y_test, X_train=X_train, y_train=y_train, kinds=["minus"])
 
 
 def regions() -> Iterator[tuple[str, Any]]:
