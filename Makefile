@@ -51,11 +51,11 @@ $(VENV)/.compare-installed: $(VENV)/.dev-installed
 	touch $@
 
 test-experiments: $(VENV)/.compare-installed
-	SEV_QUICK_RUN=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/experiments
+	SEV_QUICK_RUN=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest reproduction/tests
 
 docs: $(VENV)/.dev-installed
 	for example in examples/*.py; do echo "== $$example"; MPLBACKEND=agg $(BIN)/python $$example || exit 1; done
-	MPLBACKEND=agg $(BIN)/python docs/make_gallery.py
+	MPLBACKEND=agg $(BIN)/python docs/pages/gallery.py
 
 bench: $(VENV)/.dev-installed
 	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done

@@ -4,11 +4,10 @@
     SEV_DATA_HOME=folder python benchmarks/training.py --quick    # one seed, linear models, the small data sets
     SEV_DATA_HOME=folder python benchmarks/training.py --minutes 5    # as much as can be started in that time
     SEV_DATA_HOME=folder python benchmarks/training.py --schedule paper --families LR    # the published schedule
-    SEV_DATA_HOME=folder python benchmarks/training.py --minutes 0    # the page alone
 
 Seeds count from 100: the settings were chosen on others. Every finished run is a line in
 ``benchmarks/results/training.jsonl`` (``training_paper.jsonl`` for the published schedule); a second call goes on where
-the first was stopped. The page is written from whatever lines there are.
+the first was stopped. ``docs/pages/training_results.py`` writes the page from whatever lines there are.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import pandas as pd  # noqa: E402
-from _training_page import page  # noqa: E402
 from sklearn.model_selection import train_test_split  # noqa: E402
 
 import sev  # noqa: E402
@@ -152,13 +150,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one seed of linear models on COMPAS, FICO and German")
     parser.add_argument("--busy", action="store_true", help="other work runs on this core: mark the times")
     parser.add_argument("--results", type=Path, default=None, help="where to keep the lines; by default by schedule")
-    parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "training_results.md")
     given = parser.parse_args()
     given.results = given.results or RESULTS[given.schedule]
     if given.quick:
         given.data, given.families, given.seeds = ["COMPAS", "FICO", "German"], ["LR"], 1
         given.results = given.results.with_stem("training-quick")
-        given.page = given.results.with_suffix(".md")
     given.results.parent.mkdir(parents=True, exist_ok=True)
     lines = lines_of(given.results)
     done = {Run(*(line[field] for field in Run._fields)) for line in lines}
@@ -170,16 +166,10 @@ def main() -> None:
         if time.monotonic() - started > 60 * given.minutes:
             break
         line = measure(run, busy=given.busy)
-        lines.append(line)
         with given.results.open("a") as file:
             file.write(json.dumps(line) + "\n")
         print(*run, {key: round(value, 4) for key, value in line["ours"].items()}, flush=True)
-    # the tracked page is about both schedules
-    others = [file for file in RESULTS.values() if file != given.results] if given.results in RESULTS.values() else []
-    lines += [line for file in others for line in lines_of(file)]
-    if lines:
-        given.page.write_text(page(lines), encoding="utf-8")
-        print(f"written: {given.page}")
+    print(f"lines: {given.results}; docs/pages/training_results.py writes the page")
 
 
 if __name__ == "__main__":

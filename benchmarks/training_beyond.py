@@ -1,10 +1,11 @@
 """Is there more to be had than the recipe gives? SEV- on FICO by other means, and two walks along the penalty.
 
-    SEV_DATA_HOME=folder python benchmarks/training_beyond.py               # what is missing, then the page
+    SEV_DATA_HOME=folder python benchmarks/training_beyond.py               # what is missing
     SEV_DATA_HOME=folder python benchmarks/training_beyond.py --parts volume --minutes 5
 
-Every finished run is a line in ``benchmarks/results/training_beyond.jsonl``; a second call goes on where the first was
-stopped. Seeds count from 200; the settings of the ways beyond were chosen on seeds 50 and 51.
+Every finished run is a line in ``benchmarks/results/training_beyond.jsonl``, from which
+``docs/pages/training_beyond.py`` writes the page; a second call goes on where the first was stopped. Seeds count from
+200; the settings of the ways beyond were chosen on seeds 50 and 51.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from _beyond import grown, splitting_freely, tuned, with_more_steps  # noqa: E402
-from _beyond_page import page, picture  # noqa: E402
 from sklearn.model_selection import train_test_split  # noqa: E402
 from training import ESTIMATORS, LOADERS, RESTRICTED  # noqa: E402
 
@@ -179,7 +179,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="how many; German Credit always has 10")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no further run after this time")
     parser.add_argument("--results", type=Path, default=HERE / "results" / "training_beyond.jsonl")
-    parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "training_beyond.md")
     given = parser.parse_args()
     lines = [json.loads(line) for line in given.results.read_text().splitlines()] if given.results.exists() else []
     done = {Run(*(line[field] for field in Run._fields)) for line in lines}
@@ -193,15 +192,10 @@ def main() -> None:
         if split is None or key != (run.part == "restricted", run.data, run.family, run.seed):
             key, split = (run.part == "restricted", run.data, run.family, run.seed), Split(run)
         line = measure(run, split)
-        lines.append(line)
         with given.results.open("a") as file:
             file.write(json.dumps(line) + "\n")
         shown = {name: round(value, 4) for name, value in line.items() if isinstance(value, float)}
         print(*run, shown, flush=True)
-    if lines:
-        given.page.write_text(page(lines), encoding="utf-8")
-        picture(lines, given.page.parent / "images" / f"{given.page.stem}.png")
-        print(f"written: {given.page}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,22 @@ from sev.explanations import Explanation, Explanations
 from sev.text import Labels
 
 if TYPE_CHECKING:
-    from sev import plots, reports
+    from sev import (
+        backends,
+        batch,
+        comparison,
+        exceptions,
+        explainers,
+        explanations,
+        files,
+        plots,
+        reports,
+        search,
+        space,
+        testing,
+        training,
+        typing,
+    )
     from sev.backends.networks import torch_pipeline
     from sev.comparison import compare_methods
     from sev.files import load
@@ -42,9 +57,16 @@ __all__ = [
     "SEVMLPClassifier",
     "Status",
     "__version__",
+    "backends",
+    "batch",
     "compare",
     "compare_methods",
+    "comparison",
     "datasets",
+    "exceptions",
+    "explainers",
+    "explanations",
+    "files",
     "load",
     "losses",
     "optimize",
@@ -53,35 +75,40 @@ __all__ = [
     "references",
     "report",
     "reports",
+    "search",
+    "space",
+    "testing",
     "torch_pipeline",
+    "training",
+    "typing",
 ]
 
-#: Names that are imported when they are first asked for, so that ``import sev`` stays light.
-_LATER = {
-    "load": "sev.files",
+#: Where a name comes from that is no subpackage. Like the subpackages, it is imported when it is first used, so that
+#: ``import sev`` stays light.
+_HOMES = {
     "SEVGradientBoostingClassifier": "sev.training",
     "SEVLogisticRegression": "sev.training",
     "SEVMLPClassifier": "sev.training",
     "compare": "sev.training",
     "compare_methods": "sev.comparison",
+    "load": "sev.files",
     "losses": "sev.training.losses",
     "optimize": "sev.training",
-    "plots": "sev.plots",
     "reasons": "sev.reports",
     "report": "sev.reports",
-    "reports": "sev.reports",
     "torch_pipeline": "sev.backends.networks",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in __all__:
         raise AttributeError(f"module 'sev' has no attribute {name!r}")
-    module = import_module(_LATER[name])
-    found = module if _LATER[name].endswith(f".{name}") else getattr(module, name)
+    home = _HOMES.get(name, f"sev.{name}")
+    module = import_module(home)
+    found = module if home.endswith(f".{name}") else getattr(module, name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted(__all__)

@@ -13,6 +13,7 @@ import sev
 from sev.comparison import _dice, _shap_tree
 from sev.comparison._case import Case
 from sev.comparison._coding import Coding
+from sev.references import Background, Typical
 from sev.space import FeatureSpace, TableForm
 
 
@@ -28,6 +29,22 @@ from sev.space import FeatureSpace, TableForm
 def test_values_of_a_block_add_up(values, target, expected):
     case = SimpleNamespace(space=["block", "number"], target_index=target)
     assert _shap_tree._by_feature(case, values, np.array([0, 0, 1])).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "values", [[0, 1, 1], [5, 5, 5], [0, 1, np.nan], [np.nan, 1, 1], [0, 1, 5], [0, 1, 5, np.nan]], ids=str
+)
+def test_a_column_is_a_category_where_its_reference_is_one_of_its_values(values):
+    frame = pd.DataFrame({"column": np.array(values, dtype=float), "other": np.arange(len(values), dtype=float)})
+    form, space = TableForm.of(frame), FeatureSpace.of(frame)
+    everywhere = np.ones(len(frame), dtype=bool)
+    background = Background(
+        rows=frame, negatives=everywhere, form=form, space=space, is_positive=lambda rows: ~everywhere
+    )
+    reference = Typical("mean").fit(background).rows["column"].iloc[0]
+    coded = Coding(form, space, frame, frame)
+    assert (0 in coded.categorical) == (reference in values)
+    assert coded.decode(coded.queries)["column"].equals(frame["column"])
 
 
 def test_what_dice_only_rounds_is_the_querys_own_value():

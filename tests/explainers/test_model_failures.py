@@ -51,7 +51,7 @@ def test_a_failure_on_a_mixed_row_stops_that_row_only(rows, monkeypatch, exact, 
     model = Touchy().fit(X, y)
     model.reaction = reaction
     if exact:
-        monkeypatch.setattr("sev.backends._reading.refuse_overridden", lambda *_: None)
+        monkeypatch.setattr("sev.backends._registry.refuse_overrides", lambda *_: None)
         explainer = sev.Explainer(model, X, y, reference="mean")
         assert explainer.backend == "linear"
     else:

@@ -5,6 +5,25 @@ import sys
 
 HEAVY = ("torch", "matplotlib", "numba", "treelite", "xgboost", "lightgbm", "catboost", "shap", "polars")
 
+SUBPACKAGES = (
+    "backends",
+    "batch",
+    "comparison",
+    "datasets",
+    "exceptions",
+    "explainers",
+    "explanations",
+    "files",
+    "plots",
+    "references",
+    "reports",
+    "search",
+    "space",
+    "testing",
+    "training",
+    "typing",
+)
+
 
 def run(code):
     return subprocess.run(
@@ -38,3 +57,41 @@ for model in LogisticRegression(), GradientBoostingClassifier(n_estimators=5):
     print(sev.Explainer(model.fit(X, y), X, y).explain(X).summary()["optimal"])
 """
     assert all(int(number) > 0 for number in run(code).split())
+
+
+def test_subpackages_are_reached_from_the_package():
+    # not by plain attributes: an import inside one subpackage sets those of others
+    code = f"import sev, sys; print(*(sev.__getattr__(n) is sys.modules['sev.' + n] for n in {SUBPACKAGES!r}))"
+    assert set(run(code).split()) == {"True"}
+
+
+def test_subpackages_are_reached_without_optional_packages():
+    code = f"""
+import importlib.abc, sys
+class Missing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in {HEAVY!r}:
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Missing())
+import sev
+for name in {SUBPACKAGES!r}:
+    print(getattr(sev, name).__name__)
+"""
+    assert run(code).split() == [f"sev.{name}" for name in SUBPACKAGES]
+
+
+def test_no_public_subpackage_is_forgotten():
+    """Either reachable from the package, or one that users start or never need."""
+    found = run("import pkgutil, sev; print(*(one.name for one in pkgutil.iter_modules(sev.__path__)))").split()
+    public = {name for name in found if not name.startswith("_")}
+    assert public - set(SUBPACKAGES) <= {"cli", "demo", "kernels"}
+
+
+def test_dir_shows_public_names_only():
+    shown, public = run("import sev; print(*dir(sev)); print(*sorted(sev.__all__))").splitlines()
+    assert shown == public
+    assert not [name for name in shown.split() if name.startswith("_") and name != "__version__"]
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    assert run("import sev; print(hasattr(sev, 'reason'), hasattr(sev, '_LATER_'))").split() == ["False", "False"]

@@ -3,39 +3,11 @@
 import sys
 
 import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
 import pytest
-import show_cases as cases
+from plots.pictures import PICTURES
 
 from sev import plots
-from sev.core import Status
 from sev.exceptions import MissingDependencyError
-
-LONG = tuple(f"a very long feature name, number {number}, that nobody would read aloud" for number in range(13))
-NAMES = (*cases.HOSTILE, *LONG)
-
-
-def _rows(n_rows=60):
-    rng = np.random.default_rng(0)
-    rows = [
-        (Status.OPTIMAL, [tuple(sorted(rng.choice(len(NAMES), rng.integers(1, 5), replace=False)))])
-        for _ in range(n_rows)
-    ]
-    return [*rows, (Status.UNEXPLAINABLE, []), (Status.UNDECIDED, []), (Status.NOT_TARGET, [])]
-
-
-def _hostile():
-    return cases.made(_rows(), NAMES, restricted=NAMES[:1], target="$\\frac{$")
-
-
-class _Asked:
-    """Stands for the explainer of made-up results: the more is changed, the lower the score."""
-
-    class source:
-        @staticmethod
-        def score_rows(rows, target):
-            return 0.9 - 0.1 * (rows.astype(float) < 0).sum(axis=1).to_numpy()
 
 
 class _NoMatplotlib:
@@ -45,42 +17,6 @@ class _NoMatplotlib:
     def find_spec(name, path=None, target=None):
         if name == "matplotlib":
             raise ModuleNotFoundError("No module named 'matplotlib'", name=name)
-
-
-def _methods_table():
-    return pd.DataFrame(
-        {
-            "method": ["SEV", "SEV", "$\\frac{$", "$\\frac{$"],
-            "query": [0, 1, 0, 1],
-            "flips": [1, 2, 11, np.nan],
-            "seconds": [0.01, 0.02, 1.0, 3.0],
-        }
-    )
-
-
-def _plane():
-    rows = plots.plane({"$\\frac{$": (0, 9), "two\nlines": (0, 9)}, n=3)
-    many = cases.made([(Status.NOT_TARGET, [])] * 4 + [(Status.OPTIMAL, [(0,)])] * 5, tuple(rows.columns))
-    many._queries = rows
-    return many
-
-
-PICTURES = {
-    "changes": lambda ax: plots.changes(_hostile()[0], ax=ax),
-    "changes without a set": lambda ax: plots.changes(_hostile()[60], ax=ax),
-    "hypercube": lambda ax: plots.hypercube(_hostile()[1], ax=ax, features=NAMES[:4], explainer=_Asked),
-    "score_path": lambda ax: plots.score_path(_hostile()[1], ax=ax, explainer=_Asked),
-    "sizes": lambda ax: plots.sizes({"$\\frac{$": _hostile(), "_two\nlines": _hostile()}, ax=ax),
-    "feature_shares": lambda ax: plots.feature_shares({"$\\frac{$": _hostile(), "_b": _hostile()}, ax=ax),
-    "together": lambda ax: plots.together(_hostile(), ax=ax, max_features=20),
-    "flow": lambda ax: plots.flow(_hostile(), _hostile(), ax=ax, labels=("$\\frac{$", "two\nlines")),
-    "tradeoff": lambda ax: plots.tradeoff(
-        pd.DataFrame({"accuracy": [0.7, 0.8], "mean_size": [1.0, np.nan]}, index=["$\\frac{$", "_b"]), ax=ax
-    ),
-    "regions": lambda ax: plots.regions(_plane(), ax=ax),
-    "methods": lambda ax: plots.methods(_methods_table(), ax=ax),
-    "flips": lambda ax: plots.flips(_methods_table(), ax=ax),
-}
 
 
 def test_every_public_picture_is_in_the_table():

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import show_cases as cases
 
+import sev
 from sev import plots
 from sev.core import Status
 from sev.exceptions import InputError, UnknownFeatureError, VerificationError
@@ -242,6 +243,27 @@ def test_tables_without_their_columns_are_refused():
         plots.methods(METHODS.drop(columns="flips"))
     with pytest.raises(InputError, match="mean_size"):
         plots.tradeoff(pd.DataFrame({"accuracy": [1.0]}))
+    with pytest.raises(InputError, match="lacks the columns"):
+        plots.tradeoff(pd.DataFrame({"accuracy": [1.0]}), size="nothing")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "restricted", "size", "label"),
+    [
+        (("plus", "minus"), (), None, "mean SEV-"),
+        (("plus",), (), None, "mean SEV+"),
+        (("plus", "minus"), ("age",), "sev_restricted", "mean SEV(R)"),
+    ],
+)
+def test_tradeoff_draws_what_compare_returns(kinds, restricted, size, label):
+    X, y = cases.loans()
+    models = {"one": cases.loan_model(), "other": cases.loan_model()}
+    table = sev.compare(models, X, y, kinds=kinds, restricted=restricted, max_rows=20)
+    ax = plots.tradeoff(table, size=size)
+    assert ax.get_xlabel().startswith(f"{label}:")
+    column = size or f"sev_{kinds[-1]}"
+    points = np.concatenate([drawn.get_offsets() for drawn in ax.collections])
+    assert points.tolist() == table[[column, "accuracy"]].to_numpy().tolist()
 
 
 def test_tradeoff_names_models_without_a_point():
@@ -257,7 +279,7 @@ def test_results_delegate(two):
     assert many.plot_features().get_title(loc="left") == "Features that explain"
     assert many.plot_together().get_title(loc="left") == "Features that explain together"
     assert two.plot().get_title(loc="left") == "Predicted 'refuse': 2 features undo it"
-    assert two.plot("hypercube").get_title(loc="left") == "SEV− = 2"
+    assert two.plot("hypercube").get_title(loc="left") == "SEV- = 2"
     assert "threshold" in two.plot("path").get_title(loc="left")
     with pytest.raises(InputError, match="is not a picture"):
         two.plot("pie")

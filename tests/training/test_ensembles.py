@@ -9,8 +9,9 @@ from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingCla
 from training.tables import numbers
 
 import sev
-from sev.exceptions import ModelError
+from sev.exceptions import ModelError, SevError
 from sev.training._ensembles import ensemble_of
+from sev.training._trees import train_trees
 
 
 def _xgboost(**options):
@@ -87,3 +88,11 @@ def test_what_cannot_be_reweighted_is_refused(make, message):
     model = make().fit(rows, labels)
     with pytest.raises(ModelError, match=message):
         ensemble_of(model)
+
+
+def test_an_ensemble_without_trees_is_refused_with_a_message_of_this_package():
+    xgboost = pytest.importorskip("xgboost")
+    rows, labels = numbers()
+    model = xgboost.XGBClassifier(n_estimators=0).fit(rows, labels)
+    with pytest.raises(SevError, match=r"XGBClassifier has no trees.*n_estimators"):
+        train_trees(model, task=None, settings=None)

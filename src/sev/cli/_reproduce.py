@@ -1,88 +1,40 @@
-"""``sev reproduce``."""
+"""``sev reproduce``: the command of the package ``sev-reproduction``, or how to install it."""
 
 from __future__ import annotations
 
-import sys
+from importlib import import_module
 
 import click
 
-from sev.cli._options import comma_list
-from sev.cli._output import say, write_result
+from sev.exceptions import MissingDependencyError
+
+_INSTALL = "sev reproduce needs the package sev-reproduction: pip install ./reproduction in a checkout of sev."
 
 
-def _splits(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """``3`` is one split, ``0-4`` are five, ``0,7`` are two."""
-    if value is None:
-        return None
-    found: list[int] = []
-    for part in value.split(","):
-        first, dash, last = part.strip().partition("-")
-        try:
-            found += range(int(first), int(last if dash else first) + 1)
-        except ValueError:
-            raise click.BadParameter(f"{value!r} is not like 3, 0-4 or 0,7") from None
-    return tuple(found)
+def find_command(package: str = "sev_reproduction") -> click.Command:
+    """The package's own command; without the package, one that reports how to install it."""
+    try:
+        command: click.Command = import_module(f"{package}.command").reproduce
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise  # installed but broken: do not call it missing
+        return _install
+    return command
 
 
-@click.command()
-@click.option("--quick", is_flag=True, help="Two splits and samples of rows: minutes instead of hours.")
-@click.option("--only", callback=comma_list, help="Some sections: table1,figure2,...")
-@click.option("--data", callback=comma_list, help="Some data sets: adult,compas,mimic,german,fico,diabetes.")
-@click.option("--splits", callback=_splits, help="Some of the splits 0 to 9: 3, 0-4 or 0,7.")
-@click.option("--data-home", type=click.Path(exists=True, file_okay=False), help="Folder of the data files.")
-@click.option("--mimic", type=click.Path(exists=True, dir_okay=False), help="Your own file of MIMIC-III.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Tasks at the same time.")
-@click.option("--page-only", is_flag=True, help="Compute nothing; write the page from the results that are there.")
-@click.option("--output", "-o", default="sev-reproduction", show_default=True, help="Folder of results and pages.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no messages but errors.")
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of a table on standard output.")
-def reproduce(
-    quick: bool,
-    only: tuple[str, ...] | None,
-    data: tuple[str, ...] | None,
-    splits: tuple[int, ...] | None,
-    data_home: str | None,
-    mimic: str | None,
-    jobs: int,
-    page_only: bool,
-    output: str,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+@click.command("reproduce", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def _install() -> None:
     """Compute the paper's tables and figures and write them beside the paper's own.
 
-    A run that was stopped goes on where it was. --data and --splits cut a long run into pieces; each adds to the same
-    folder and the same page.
+    \b
+    This needs the package sev-reproduction, in a checkout of sev:
+      pip install ./reproduction
 
     \b
     Example:
-      SEV_DATA_HOME=data sev reproduce --quick -o quick
-      SEV_DATA_HOME=data sev reproduce -o full
-      sev reproduce --data german --only table1 -o german
+      sev reproduce --quick -o quick
     """
-    from sev.experiments import Plan
-    from sev.experiments import reproduce as run
+    raise MissingDependencyError(_INSTALL)
 
-    plan = Plan.of(quick=quick, data=data, splits=splits, data_home=data_home, mimic=mimic)
-    bar = not quiet and sys.stderr.isatty()
-    found = run(
-        output,
-        plan,
-        only=only,
-        n_jobs=jobs,
-        page_only=page_only,
-        say=lambda message: say(message, quiet),
-        progress=bar,
-    )
-    write_result(
-        {
-            "page": str(found.html),
-            "markdown": str(found.markdown),
-            "tasks done": found.done,
-            "failed": found.failed,
-            "left": found.left,
-        },
-        as_json,
-    )
-    if found.failed:
-        sys.exit(1)
+
+reproduce = find_command()

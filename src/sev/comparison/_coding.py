@@ -85,7 +85,8 @@ def _is_categorical(form: TableForm, background: pd.DataFrame, columns: tuple[An
 
 
 def _two_valued(values: pd.Series) -> bool:
-    return values.nunique(dropna=False) <= 2
+    """Whether a column is a category although it may hold numbers; missing values are none, as for references."""
+    return values.nunique(dropna=True) <= 2
 
 
 def _codes(block: pd.DataFrame) -> tuple[IntArray, IntArray]:

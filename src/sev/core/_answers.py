@@ -84,7 +84,7 @@ class Answers:
             reasons={place[row]: reason for row, reason in self.reasons.items() if row in place},
         )
 
-    def with_sets(self, solution: Solution, rows: IntArray) -> Answers:
+    def with_sets(self, solution: Solution | Answers, rows: IntArray) -> Answers:
         """The same answers with the sets of some rows replaced by the full lists of a solution of just these rows."""
         counts = np.diff(self.offsets)
         counts[rows] = np.diff(solution.offsets)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from sev.core import Status, plain_row, plain_value
 from sev.exceptions import InputError
+from sev.explanations._label import kind_label
 from sev.explanations._statements import statement_of
 from sev.explanations._verification import verify_all
 from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
@@ -91,7 +92,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         found = f"size={self.size}, features={self.features!r}" if self.size is not None else "no set"
-        return f"<Explanation SEV{'-' if self.kind == 'minus' else '+'} {self.status}: {found}>"
+        return f"<Explanation {kind_label(self.kind)} {self.status}: {found}>"
 
     @cached_property
     def not_permitted(self) -> NotPermitted:
@@ -112,7 +113,7 @@ class Explanation:
 
     def to_frame(self) -> pd.DataFrame:
         """The paper's table: the query, the reference, and one line for each set that shows only what it changes."""
-        label = "SEV-" if self.kind == "minus" else "SEV+"
+        label = kind_label(self.kind)
         donor = self.reference if self.kind == "minus" else self.query
         rows = {"query": list(self.query), "reference": list(self.reference)}
         for number, names in enumerate(self.sets, start=1):

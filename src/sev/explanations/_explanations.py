@@ -17,6 +17,7 @@ from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
 from sev.explanations._html import many_as_html
 from sev.explanations._indexing import ByLabel, places_of
+from sev.explanations._label import kind_label
 from sev.explanations._not_permitted import compare_with_unrestricted
 from sev.explanations._source import Source
 from sev.explanations._statements import statements_of
@@ -60,6 +61,9 @@ class Explanations:
         self._not_permitted = not_permitted
         self.labels = labels or Labels()
         self.classes = classes
+        # rows whose sets were listed one at a time; put among the others once these are listed, not at every access,
+        # which would copy all of them
+        self._listed_alone: dict[int, Answers] = {}
         self.kind: Kind = kind
         self.restricted = restricted
 
@@ -185,6 +189,7 @@ class Explanations:
     def __getitem__(self, key: Any) -> Explanation | Explanations:
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return self._explanation(range(len(self))[int(key)])
+        self._put_among_others()
         return self._take(places_of(key, self.index))
 
     @property
@@ -201,7 +206,7 @@ class Explanations:
     def __repr__(self) -> str:
         counts = pd.Series(self.statuses).value_counts()
         found = ", ".join(f"{count} {status}" for status, count in counts.items())
-        return f"<Explanations SEV{'-' if self.kind == 'minus' else '+'} of {len(self)} rows: {found}>"
+        return f"<Explanations {kind_label(self.kind)} of {len(self)} rows: {found}>"
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
@@ -254,7 +259,7 @@ class Explanations:
                 "max_size": float(sizes.max()) if sizes.size else np.nan,
             },
             dtype=object,
-            name=f"SEV{'-' if self.kind == 'minus' else '+'}",
+            name=kind_label(self.kind),
         )
 
     def feature_shares(self, sets: Literal["first", "any"] = "first") -> pd.Series:
@@ -395,8 +400,25 @@ class Explanations:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _list_sets(self) -> None:
+        self._put_among_others()
         if self._source is not None and not self._answers.listed.all():
             self._answers = self._source.list_sets(self._queries, self._answers)
+
+    def _put_among_others(self) -> None:
+        if self._listed_alone:
+            rows = np.array(sorted(self._listed_alone), dtype=np.int64)
+            alone = Answers.concatenate([self._listed_alone[row] for row in rows.tolist()])
+            self._answers = self._answers.with_sets(alone, rows)
+            self._listed_alone = {}
+
+    def _listed_row(self, row: int) -> tuple[Answers, int]:
+        """Answers in which all sets of a row are listed, and the place of the row there."""
+        if self._source is None or self._answers.listed[row]:
+            return self._answers, row
+        if row not in self._listed_alone:
+            alone = self._answers.take(np.array([row], dtype=np.int64))
+            self._listed_alone[row] = self._source.list_sets(self._queries.iloc[[row]], alone)
+        return self._listed_alone[row], 0
 
     def _compare_with_unrestricted(self) -> tuple[NotPermitted, ...]:
         nothing: NotPermitted = "none"
@@ -429,36 +451,34 @@ class Explanations:
         return [tuple(names[chosen]) for chosen in unpack(masks, len(names))]
 
     def _explanation(self, row: int) -> Explanation:
-        if not self._answers.listed[row]:
-            return self._take(np.array([row], dtype=np.int64))._listed()._explanation(0)
-        answers = self._answers
-        sets = tuple(self._names(answers.sets_of(row)))
         query = self._queries.iloc[row]
-        reference = self._references.iloc[answers.reference[row]].rename("reference")
+        answers, place = self._listed_row(row)
+        sets = tuple(self._names(answers.sets_of(place)))
+        reference = self._references.iloc[answers.reference[place]].rename("reference")
         result = None
         if sets:
             columns = [column for name in sets[0] for column in self._features[name]]
             result = changed_row(self.kind, query, reference, columns).rename("result").infer_objects()
         return Explanation(
             kind=self.kind,
-            status=Status.from_code(int(answers.status[row])),
+            status=Status.from_code(int(answers.status[place])),
             size=len(sets[0]) if sets else None,
-            lower_bound=int(answers.lower_bound[row]),
+            lower_bound=int(answers.lower_bound[place]),
             features=sets[0] if sets else (),
             sets=sets,
-            sets_complete=bool(answers.complete[row]),
+            sets_complete=bool(answers.complete[place]),
             query=query,
             reference=reference,
             result=result,
-            score=float(answers.score[row]),
-            result_score=float(answers.result_score[row]) if sets else None,
-            threshold=self._thresholds[answers.target[row]],
-            target=self._targets[answers.target[row]],
+            score=float(answers.score[place]),
+            result_score=float(answers.result_score[place]) if sets else None,
+            threshold=self._thresholds[answers.target[place]],
+            target=self._targets[answers.target[place]],
             restricted=self.restricted,
             columns=self._features,
-            reason=answers.reasons.get(row, ""),
+            reason=answers.reasons.get(place, ""),
             labels=self.labels,
-            other=self.other_class(int(answers.target[row])),
+            other=self.other_class(int(answers.target[place])),
             _source=self._source,
             _compare=None if not self.restricted else partial(self._not_permitted_of, row),
         )
@@ -467,10 +487,6 @@ class Explanations:
         if self._not_permitted is not None:
             return self._not_permitted[row]
         return self._take(np.array([row], dtype=np.int64)).not_permitted[0]
-
-    def _listed(self) -> Explanations:
-        self._list_sets()
-        return self
 
 
 def _read_only(array: Any) -> Any:

@@ -10,6 +10,7 @@ from sev.core import Status
 from sev.explanations import Explanation
 from sev.explanations._vertices import differing
 from sev.plots import _style as style
+from sev.plots._headings import title
 from sev.text import feature_value
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def changes(explanation: Explanation, *, ax: Axes | None = None, max_sets: int =
     ax.set_xlim(-0.08, width + 0.08)
     ax.set_ylim(last + 3.1, -0.75)
     style.empty(ax)
-    style.title(ax, *_headings(explanation))
+    title(ax, *_headings(explanation))
     return ax
 
 
@@ -97,7 +98,7 @@ def _headings(explanation: Explanation) -> tuple[str, str]:
     if explanation.status is Status.NOT_TARGET:
         return f"Not predicted {target}", f"score {explanation.score:.3g}, {threshold}: nothing to explain"
     if explanation.status is Status.ERROR:
-        return "The model failed on this row", style.name_text(explanation.reason, 90)
+        return "The model failed on this row", style.name_text(explanation.reason, 240)
     if explanation.size is None:
         return (
             f"Predicted {target}: {explanation.status}",

@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 
 from sev.explanations import Explanations
-from sev.plots._style import FAINT, HATCHES, INK, LITERAL, PAPER, SERIES, bare, legend, name_texts, new_axes, title
+from sev.plots._headings import title
+from sev.plots._style import FAINT, HATCHES, INK, LITERAL, PAPER, SERIES, bare, legend, name_text, name_texts, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: Inches that a letter of a name takes.
+_LETTER_WIDTH = 0.085
 
 
 def feature_shares(
@@ -44,7 +48,8 @@ def feature_shares(
     models = explanations if isinstance(explanations, Mapping) else {"": explanations}
     table = _prepare(models, sets, max_features)
     features = table[table["model"] == next(iter(models))]
-    ax = new_axes(ax, 6.4, 1.2 + len(features) * (0.18 + 0.14 * len(models)))
+    names = name_texts(features["feature"].tolist())
+    ax = new_axes(ax, _figure_width(names, models), 1.2 + len(features) * (0.18 + 0.14 * len(models)))
     height = 0.8 / len(models)
     handles = []
     for number, model in enumerate(models):
@@ -60,7 +65,7 @@ def feature_shares(
         ):
             text.set(color=FAINT if restricted else INK, style="italic" if restricted else "normal")
         handles.append(drawn[0])
-    ax.set_yticks(range(len(features)), name_texts(features["feature"].tolist()), **LITERAL)
+    ax.set_yticks(range(len(features)), names, **LITERAL)
     for tick, everywhere in zip(ax.get_yticklabels(), _restricted_everywhere(table, features), strict=True):
         tick.set(color=FAINT if everywhere else INK, style="italic" if everywhere else "normal")
     ax.set_ylim(len(features) - 0.4, -0.6)
@@ -71,9 +76,9 @@ def feature_shares(
     left_out = len({name for many in models.values() for name in many.feature_names}) - len(features)
     which = "in the first smallest set" if sets == "first" else "in any smallest set"
     rarely = "used less or never" if len(features) >= max_features else "never used"
-    title(ax, "Features that explain", which + (f"; {left_out} {rarely}" if left_out > 0 else ""))
     if len(models) > 1:
         legend(ax, handles, list(models))
+    title(ax, "Features that explain", which + (f"; {left_out} {rarely}" if left_out > 0 else ""))
     return ax
 
 
@@ -96,6 +101,12 @@ def _prepare(models: Mapping[str, Explanations], sets: Literal["first", "any"], 
         ],
         columns=["model", "feature", "share", "restricted"],
     )
+
+
+def _figure_width(names: list[str], models: Mapping[str, Explanations]) -> float:
+    """Inches that leave the bars at least half of the usual width beside long names and a legend."""
+    legend_width = 0.7 + _LETTER_WIDTH * max(len(name_text(model, 48)) for model in models) if len(models) > 1 else 0.0
+    return max(6.4, 3.2 + _LETTER_WIDTH * max(map(len, names)) + legend_width)
 
 
 def _label(share: float, restricted: bool) -> str:

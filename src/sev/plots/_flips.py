@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from sev.plots._bars import side_by_side
+from sev.plots._headings import title
 from sev.plots._methods import checked_methods
-from sev.plots._style import FAINT, title
+from sev.plots._style import FAINT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

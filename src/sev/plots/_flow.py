@@ -11,6 +11,7 @@ from sev.core import Status
 from sev.exceptions import InputError
 from sev.explanations import Explanations
 from sev.plots import _style as style
+from sev.plots._headings import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +66,7 @@ def flow(
     style.empty(ax)
     left_out = len(before) - total
     more = f"; {left_out:,} predicted otherwise by both are left out" if left_out else ""
-    style.title(ax, "Features needed, row by row", f"{total:,} rows{more}")
+    title(ax, "Features needed, row by row", f"{total:,} rows{more}")
     return ax
 
 

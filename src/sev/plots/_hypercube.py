@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.explanations import Explanation
+from sev.explanations import Explanation, kind_label
 from sev.explanations._vertices import differing, telling_features
 from sev.plots import _style as style
+from sev.plots._headings import title
 from sev.text import feature_value
 
 if TYPE_CHECKING:
@@ -53,11 +54,11 @@ def hypercube(
     _draw_key(ax, explanation, names, vertices)
     style.empty(ax)
     start = "query" if explanation.kind == "minus" else "reference"
-    label = "SEV−" if explanation.kind == "minus" else "SEV+"
+    label = kind_label(explanation.kind)
     size = f"{label} = {explanation.size}" if explanation.size is not None else f"{label}: {explanation.status}"
     held = len(explanation.columns) - len(names)
     rest = f"; the other {held} features stay as in the {start}" if held else ""
-    style.title(ax, size, f"from the {start}, one feature at a time{rest}")
+    title(ax, size, f"from the {start}, one feature at a time{rest}")
     return ax
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from sev.exceptions import InputError
+from sev.plots._headings import title
 from sev.plots._points import labelled_points
-from sev.plots._style import FAINT, bare, name_text, new_axes, title
+from sev.plots._style import FAINT, bare, name_text, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,9 @@ import pandas as pd
 
 from sev.core import Status
 from sev.exceptions import InputError
-from sev.explanations import Explanations
+from sev.explanations import Explanations, kind_label
 from sev.plots import _style as style
+from sev.plots._headings import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,9 +97,9 @@ def regions(explanations: Explanations, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(style.name_text(first), color=style.FAINT, **style.LITERAL)
     ax.set_ylabel(style.name_text(second), color=style.FAINT, **style.LITERAL)
     ax.tick_params(length=0, labelsize=8.5)
-    label = "SEV−" if explanations.kind == "minus" else "SEV+"
+    label = kind_label(explanations.kind)
     what = "set to the reference's values" if explanations.kind == "minus" else "taken from the query"
-    style.title(ax, f"How many features explain, by place ({label})", f"features {what}")
+    title(ax, f"How many features explain, by place ({label})", f"features {what}")
     return ax
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from sev.exceptions import InputError
 from sev.explanations import Explanation
 from sev.plots import _style as style
+from sev.plots._headings import title
 from sev.text import feature_value
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def score_path(explanation: Explanation, *, ax: Axes | None = None, explainer: A
     style.bare(ax)
     target = style.name_text(repr(explanation.target))
     across = "below" if explanation.kind == "minus" else "above"
-    style.title(
+    title(
         ax,
         f"The score on its way {across} the threshold",
         f"threshold {explanation.threshold:.3g} (dashed); right of it: predicted {target}",

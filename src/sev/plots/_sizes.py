@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from sev.core import Status
-from sev.explanations import Explanations
+from sev.explanations import Explanations, kind_label
 from sev.plots._bars import side_by_side
-from sev.plots._style import ENDINGS, FAINT, name_text, title
+from sev.plots._headings import title
+from sev.plots._style import ENDINGS, FAINT, name_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +42,7 @@ def sizes(
     models = explanations if isinstance(explanations, Mapping) else {"": explanations}
     ax = side_by_side(_prepare(models), ax, share=share, of="explained rows")
     ax.set_xlabel("features in the smallest set", color=FAINT)
-    kinds = sorted({"SEV−" if many.kind == "minus" else "SEV+" for many in models.values()})
+    kinds = sorted({kind_label(many.kind) for many in models.values()})
     title(ax, f"How many features explain a decision ({' and '.join(kinds)})", _subtitle(models))
     return ax
 

@@ -59,22 +59,6 @@ def name_texts(names: Sequence[Any], at_most: int = 34) -> list[str]:
     return told_apart
 
 
-def title(ax: Any, text: str, below: str = "") -> None:
-    """A title to the left, with a line in smaller type under it."""
-    ax.set_title(text, loc="left", fontsize=11, fontweight="bold", color=INK, pad=20 if below else 8, **LITERAL)
-    if below:
-        ax.annotate(
-            below,
-            (0, 1),
-            xytext=(0, 6),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=8.5,
-            color=FAINT,
-            **LITERAL,
-        )
-
-
 def bare(ax: Any, *, grid: str = "") -> None:
     """Take away the box, and give a pale grid along one axis, behind the data."""
     for side in ("top", "right", "left" if grid != "y" else "right"):

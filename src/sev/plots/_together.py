@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from sev.explanations import Explanations
-from sev.plots._style import INK, LITERAL, PAPER, name_texts, new_axes, title
+from sev.plots._headings import title
+from sev.plots._style import INK, LITERAL, PAPER, name_texts, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

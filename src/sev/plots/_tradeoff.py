@@ -7,42 +7,74 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from sev.exceptions import InputError
+from sev.explanations import kind_label
+from sev.plots._headings import title
 from sev.plots._points import labelled_points
-from sev.plots._style import FAINT, bare, new_axes, title
+from sev.plots._style import FAINT, LITERAL, bare, name_text, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: Columns of mean sizes, those of :func:`sev.compare` among them, and what each is called.
+_SIZES = {
+    "mean_size": "mean number of features in the smallest set",
+    "sev_minus": f"mean {kind_label('minus')}: features in the smallest set",
+    "sev_plus": f"mean {kind_label('plus')}: features in the smallest set",
+    "sev_restricted": "mean SEV(R): allowed features in the smallest set",
+}
+
 
 def tradeoff(
-    table: pd.DataFrame, *, ax: Axes | None = None, accuracy: str = "accuracy", size: str = "mean_size"
+    table: pd.DataFrame, *, ax: Axes | None = None, accuracy: str = "accuracy", size: str | None = None
 ) -> Axes:
     """Draw models as points: how often they are right against how many features explain a decision.
 
     Parameters
     ----------
     table : DataFrame
-        One line for each model, its name in the index, such as ``sev.compare`` gives.
+        One line for each model, its name in the index, such as :func:`sev.compare` returns.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
-    accuracy, size : str
-        The columns to draw.
+    accuracy : str, default="accuracy"
+        The column that goes up.
+    size : str, default=None
+        The column that goes across; None takes the first of ``mean_size``, ``sev_minus``, ``sev_plus`` and
+        ``sev_restricted`` that the table has.
 
     Returns
     -------
     Axes
         Models without a single explained row have no mean size and are named under the title.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> table = pd.DataFrame({"accuracy": [0.81, 0.8], "sev_minus": [1.9, 1.1]}, index=["base", "tuned"])
+    >>> sev.plots.tradeoff(table).get_xlabel()
+    'mean SEV-: features in the smallest set'
     """
+    size = _size_column(table) if size is None else size
     points, without = _prepare(table, accuracy, size)
     ax = new_axes(ax, 6.4, 3.8)
     labelled_points(ax, points[size].to_numpy(), points[accuracy].to_numpy(), [str(name) for name in points.index])
-    ax.set_xlabel("mean number of features in the smallest set", color=FAINT)
-    ax.set_ylabel(accuracy, color=FAINT)
+    ax.set_xlabel(_SIZES.get(size, name_text(size)), color=FAINT, **LITERAL)
+    ax.set_ylabel(name_text(accuracy), color=FAINT, **LITERAL)
     ax.margins(x=0.12, y=0.25)
     bare(ax, grid="y")
     lost = f"; no explained rows: {', '.join(without)}" if without else ""
     title(ax, "Accuracy and sparsity", f"high and left is better{lost}")
     return ax
+
+
+def _size_column(table: pd.DataFrame) -> str:
+    """The column of mean sizes that a table has."""
+    for name in _SIZES:
+        if name in table.columns:
+            return name
+    raise InputError(
+        f"The table has no column of mean sizes ({', '.join(_SIZES)}): name one with size=; it has "
+        f"{list(table.columns)}."
+    )
 
 
 def _prepare(table: pd.DataFrame, accuracy: str, size: str) -> tuple[pd.DataFrame, list[str]]:

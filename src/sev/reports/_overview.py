@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sev.core import Status, plain_value
-from sev.explanations import Explanations
+from sev.explanations import Explanations, kind_label
 from sev.reports._data import row_label
 from sev.text import Speaker
 
@@ -26,7 +26,7 @@ def overview(
         "subtitle": _subtitle(many, speaker),
         "cards": _cards(many, explained, speaker),
         "sizes": _sizes(many, explained, speaker),
-        "size_note": speaker.text("report_size_note", label=_label(many), n=speaker.count(explained)),
+        "size_note": speaker.text("report_size_note", label=kind_label(many.kind), n=speaker.count(explained)),
         "shares": _shares(many, speaker),
         "shares_note": speaker.text("report_shares_note", more=_shares_note(many, speaker)),
         "facts": _facts(many, about, speaker),
@@ -40,16 +40,12 @@ def overview(
     }
 
 
-def _label(many: Explanations) -> str:
-    return "SEV−" if many.kind == "minus" else "SEV+"
-
-
 def _subtitle(many: Explanations, speaker: Speaker) -> str:
     return speaker.text(
         "report_subtitle",
         n=speaker.count(len(many)),
         target=", ".join(speaker.decision(target) for target in many.targets),
-        label=_label(many),
+        label=kind_label(many.kind),
         what=speaker.text(f"report_{many.kind}"),
     )
 
@@ -132,7 +128,7 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
     facts += [
         ("target", ", ".join(_class_and_decision(target, speaker) for target in many.targets)),
         ("threshold", ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many.thresholds))),
-        ("kind", f"{_label(many)} (kind={many.kind!r})"),
+        ("kind", f"{kind_label(many.kind)} (kind={many.kind!r})"),
         ("features", speaker.count(len(many.feature_names))),
         ("restricted", ", ".join(many.restricted) or speaker.text("report_none")),
     ]

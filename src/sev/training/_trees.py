@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from sev.exceptions import ModelError
+from sev.exceptions import ModelError, TrainingError
 from sev.training import losses
 from sev.training._ensembles import Ensemble, Growable, ensemble_of
 from sev.training._growing import candidates, grow_trees
@@ -28,7 +28,10 @@ def train_trees(base: Any, task: TrainingTask, settings: Settings) -> Trained:
     """Tune the weights of a fitted ensemble's trees, after growing more if the settings say so."""
     ensemble = ensemble_of(base)
     if ensemble.n_trees == 0:
-        raise ValueError("The ensemble has no trees.")
+        raise TrainingError(
+            f"This {type(base).__name__} has no trees, so there are no weights to tune: fit it with at least one tree "
+            "(n_estimators=1 or more)."
+        )
     n_own = ensemble.n_trees
     if settings.grow:
         if not isinstance(ensemble, Growable):

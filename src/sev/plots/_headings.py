@@ -1,0 +1,123 @@
+"""The title of a picture and the line under it, never cut by an edge and never over another picture."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sev.plots._style import FAINT, INK, LITERAL
+
+_TITLE: dict[str, Any] = {"fontsize": 11, "fontweight": "bold", "color": INK, **LITERAL}
+_BELOW: dict[str, Any] = {"fontsize": 8.5, "color": FAINT, "linespacing": 1.2, **LITERAL}
+#: Points between the picture, the line under the title, and the title.
+_GAP = 6.0
+_LINE_HEIGHT = _BELOW["fontsize"] * 1.35
+#: Points that stay free at the edge of a figure and before the next picture.
+_MARGIN = 4.0
+
+
+#: Pictures with a heading: its texts, and what is drawn under the title.
+_HEADINGS: WeakKeyDictionary[Any, tuple[str, str, Any]] = WeakKeyDictionary()
+
+
+def title(ax: Any, text: str, below: str = "") -> None:
+    """Write a title to the left, with a line in smaller type under it.
+
+    What does not fit beside the left edge of the picture starts at the left edge of its labels, and continues on
+    further lines. Call it last: it needs to know how much space everything else takes. The headings of other pictures
+    in the figure are placed anew, because this one may have taken space from them.
+
+    Parameters
+    ----------
+    ax : Axes
+        The finished picture.
+    text, below : str
+        The title, and what goes under it.
+    """
+    figure = ax.get_figure(root=True)
+    drawn = ax.annotate(
+        "",
+        (0, 1),
+        xytext=(0, _GAP),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="bottom",
+        gid="subtitle",
+        **_BELOW,
+    )
+    # the title above it keeps the height free; its width must not squeeze the picture
+    drawn.set_in_layout(False)
+    _HEADINGS[ax] = text, below, drawn
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)  # places the axes
+    for other in figure.axes:
+        if other in _HEADINGS:
+            _place(other, figure, *_HEADINGS[other])
+
+
+def _place(ax: Any, figure: Any, text: str, below: str, drawn: Any) -> None:
+    """Fill in the texts, on as many lines as the space above a picture needs."""
+    ax.apply_aspect()
+    margin = _MARGIN * figure.dpi / 72
+    needed = max(_width(figure, text, _TITLE), _width(figure, below, _BELOW))
+    start, end = ax.bbox.x0, ax.bbox.x1
+    if needed > end - start:
+        end = _right_limit(ax, figure) - margin
+    if needed > end - start:
+        start = min(start, max(ax.get_tightbbox().x0, margin))
+    lines = _wrapped(figure, below, _BELOW, end - start) if below else []
+    place = (start - ax.bbox.x0) / ax.bbox.width
+    ax.set_title(
+        "\n".join(_wrapped(figure, text, _TITLE, end - start)),
+        loc="left",
+        x=place,
+        pad=_GAP + 2 + _LINE_HEIGHT * len(lines),
+        **_TITLE,
+    )
+    drawn.set_text("\n".join(lines))
+    drawn.xy = (place, 1)
+
+
+def _right_limit(ax: Any, figure: Any) -> float:
+    """Where the space above a picture ends: at the next picture to its right, or at the edge of the figure."""
+    others = [
+        other.get_tightbbox().x0
+        for other in figure.axes
+        if other is not ax and other.get_visible() and other.bbox.x0 >= ax.bbox.x1 and _side_by_side(ax, other)
+    ]
+    return min([figure.bbox.x1, *others])
+
+
+def _side_by_side(ax: Any, other: Any) -> bool:
+    return bool(ax.bbox.y0 < other.bbox.y1 and other.bbox.y0 < ax.bbox.y1)
+
+
+def _width(figure: Any, text: str, options: dict[str, Any]) -> float:
+    """Pixels that a line takes."""
+    if not text:
+        return 0.0
+    drawn = figure.text(0, 0, text, **options)
+    width = float(drawn.get_window_extent().width)
+    drawn.remove()
+    return width
+
+
+def _wrapped(figure: Any, text: str, options: dict[str, Any], width: float) -> list[str]:
+    """Lines of at most a width; between words if possible, else inside one."""
+    lines, line = [], ""
+    for word in text.split(" "):
+        longer = f"{line} {word}" if line else word
+        if _width(figure, longer, options) <= width:
+            line = longer
+            continue
+        if line:
+            lines.append(line)
+        line = word
+        while len(line) > 1 and _width(figure, line, options) > width:
+            # the longest beginning that fits, at least one letter
+            kept = max(bisect(range(1, len(line)), width, key=lambda n: _width(figure, line[:n], options)), 1)
+            lines.append(line[:kept])
+            line = line[kept:]
+    return [*lines, line]

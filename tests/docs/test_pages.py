@@ -1,0 +1,47 @@
+"""Pages that a script writes are what it writes from the tracked results; nobody edits a figure by hand."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(f"page_{name}", ROOT / "docs" / "pages" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def written(name):
+    found = script(name)
+    if name == "reproduction":
+        return found.page()
+    if name == "training_results":
+        return found.page(found.read_lines(found.RESULTS))
+    return found.page(found.read_lines())
+
+
+@pytest.mark.parametrize("name", ["reproduction", "training_beyond", "training_results"])
+def test_a_page_is_what_its_script_writes(name):
+    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == written(name)
+
+
+def test_generated_pages_and_large_pictures_are_not_in_the_repository():
+    docs = ROOT / "docs"
+    assert not list(docs.rglob("*.html"))
+    large = [path.name for path in docs.rglob("*") if path.is_file() and path.stat().st_size > 130_000]
+    assert large == []
+
+
+def test_pictures_are_shown_on_a_page():
+    shown = "".join(path.read_text(encoding="utf-8") for path in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
+    unused = [path.name for path in (ROOT / "docs" / "images").iterdir() if f"images/{path.name}" not in shown]
+    assert unused == []
+
+
+def test_scripts_that_write_pages_are_in_one_place():
+    elsewhere = [path for folder in ("benchmarks", "docs", "examples") for path in (ROOT / folder).glob("*page*.py")]
+    assert elsewhere == []
