@@ -16,15 +16,21 @@ help:
 	@echo "make bench  run the benchmarks"
 	@echo "make kernels   build the archives of kernels, after a change to one"
 
-# Two stamps, so that the demo does not wait for the test tools.
-$(VENV)/.demo-installed: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[plots]"
+# The extension is built again when one of these changes, and only then.
+NATIVE := CMakeLists.txt $(shell find src/sev/_native -name '*.?pp')
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Two stamps, so that the demo does not wait for the test tools; the second covers the first.
+$(VENV)/.demo-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
+	$(PIP_INSTALL) -e ".[plots]"
 	touch $@
 
-$(VENV)/.dev-installed: $(VENV)/.demo-installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
-	touch $@
+$(VENV)/.dev-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
+	$(PIP_INSTALL) -e ".[dev]"
+	touch $(VENV)/.demo-installed $@
 
 demo: $(VENV)/.demo-installed
 	$(BIN)/python -m sev.demo
@@ -39,7 +45,7 @@ test: lint
 
 # A third stamp: the engines are large. Their traffic stays on this machine.
 $(VENV)/.engines-installed: $(VENV)/.dev-installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[engines]"
+	$(PIP_INSTALL) -e ".[engines]"
 	touch $@
 
 test-engines: $(VENV)/.engines-installed
@@ -47,7 +53,7 @@ test-engines: $(VENV)/.engines-installed
 
 # Without SEV_DATA_HOME only the bundled German Credit is used.
 $(VENV)/.compare-installed: $(VENV)/.dev-installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[compare]"
+	$(PIP_INSTALL) -e ".[compare]"
 	touch $@
 
 test-experiments: $(VENV)/.compare-installed
@@ -64,4 +70,4 @@ kernels: $(VENV)/.dev-installed
 	$(BIN)/python -m sev.kernels.build
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist src/sev/_native*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
