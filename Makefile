@@ -25,17 +25,19 @@ help:
 # The extension is built again when one of these changes, and only then.
 NATIVE := CMakeLists.txt $(shell find src/sev/_native -name '*.?pp')
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Without a compiler and without a package index that has one, the last line says what to install.
+OR_REMEDY := || { $(PYTHON) tools/compiler.py; exit 1; }
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Two stamps, so that the demo does not wait for the test tools; the second covers the first.
 $(VENV)/.demo-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
-	$(PIP_INSTALL) -e ".[plots]"
+	$(PIP_INSTALL) -e ".[plots]" $(OR_REMEDY)
 	touch $@
 
 $(VENV)/.dev-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
-	$(PIP_INSTALL) -e ".[dev]"
+	$(PIP_INSTALL) -e ".[dev]" $(OR_REMEDY)
 	touch $(VENV)/.demo-installed $@
 
 demo: $(VENV)/.demo-installed

@@ -6,8 +6,6 @@ CMake to find.
 """
 
 import os
-import shutil
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from compiler import REMEDY, needs_zig
 from scikit_build_core import build as scikit_build
 from scikit_build_core.build import (  # noqa: F401  the hooks that need no compiler
     build_sdist,
@@ -25,10 +24,6 @@ from scikit_build_core.build import (  # noqa: F401  the hooks that need no comp
     prepare_metadata_for_build_wheel,
 )
 
-REMEDY = (
-    "sev needs a C++17 compiler to be built. Install one: `apt install g++` (Debian, Ubuntu), `dnf install gcc-c++` "
-    "(Fedora, RHEL), `apk add g++` (Alpine), `xcode-select --install` (macOS), or Visual Studio Build Tools (Windows)."
-)
 HEADERS = (
     "sev needs Python's C headers to be built, and {folder} has no Python.h. Install them: `apt install python3-dev` "
     "(Debian, Ubuntu), `dnf install python3-devel` (Fedora, RHEL), `apk add python3-dev` (Alpine)."
@@ -36,21 +31,8 @@ HEADERS = (
 ZIG_TOOLS = ("c++", "ar", "ranlib")
 
 
-def needs_zig() -> bool:
-    """Whether no compiler works here; on Windows, CMake looks for Visual Studio by itself."""
-    if sys.platform == "win32" or os.environ.get("CXX"):
-        return False
-    return not any(map(runs, ("c++", "g++", "clang++")))
-
-
-def runs(command: str) -> bool:
-    """Whether `command` exists and starts; macOS has a `c++` that only asks to install one."""
-    path = shutil.which(command)
-    return path is not None and subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0
-
-
 @contextmanager
-def compiler() -> Iterator[None]:
+def working_compiler() -> Iterator[None]:
     """Build with the compiler of the machine, or with zig; a failure ends with one line about what to install."""
     headers = Path(sysconfig.get_path("include"))
     if not (headers / "Python.h").exists():
@@ -107,11 +89,11 @@ def compiler_requirements() -> list[str]:
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     """Build a wheel and return its file name."""
-    with compiler():
+    with working_compiler():
         return scikit_build.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     """Build the extension beside the Python files and return the file name of the wheel that points there."""
-    with compiler():
+    with working_compiler():
         return scikit_build.build_editable(wheel_directory, config_settings, metadata_directory)

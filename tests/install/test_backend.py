@@ -1,8 +1,9 @@
 """The build asks the package index for a compiler where the machine has none, and only there."""
 
-import importlib.util
+import importlib
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("CMake finds Visual Studio by itself on Windows", allow_module_level=True)
 
-SOURCE = Path(__file__).parents[2] / "tools" / "build_backend.py"
+TOOLS = Path(__file__).parents[2] / "tools"
 
 
 @pytest.fixture
@@ -19,10 +20,8 @@ def backend(monkeypatch, tmp_path):
     """Return the build backend, on a PATH that has nothing but what a test puts into it."""
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    spec = importlib.util.spec_from_file_location("build_backend", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    monkeypatch.syspath_prepend(TOOLS)
+    return importlib.import_module("build_backend")
 
 
 def write_command(folder, name, code):
@@ -58,7 +57,7 @@ def fake_zig(monkeypatch, tmp_path):
 
 def test_cmake_finds_the_tools_of_zig_during_the_build(backend, monkeypatch, tmp_path):
     zig = fake_zig(monkeypatch, tmp_path)
-    with backend.compiler():
+    with backend.working_compiler():
         compiler = Path(os.environ["CXX"])
         assert os.access(compiler, os.X_OK)
         assert f'"{zig}" c++' in compiler.read_text()
@@ -70,14 +69,22 @@ def test_cmake_finds_the_tools_of_zig_during_the_build(backend, monkeypatch, tmp
 
 def test_a_failed_build_ends_with_what_to_install(backend, monkeypatch, tmp_path, capfd):
     fake_zig(monkeypatch, tmp_path)
-    with pytest.raises(SystemExit), backend.compiler():
+    with pytest.raises(SystemExit), backend.working_compiler():
         raise SystemExit(1)  # as scikit-build-core ends when CMake fails
     last = capfd.readouterr().err.splitlines()[-1]
     assert "C++17 compiler" in last
     assert "apt install g++" in last
 
 
+def test_make_names_what_to_install_where_nothing_can_be_fetched(backend, tmp_path):
+    command = [sys.executable, TOOLS / "compiler.py"]
+    without = subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": str(tmp_path)})
+    assert without.stderr.splitlines() == [backend.REMEDY]
+    write_command(tmp_path, "c++", 0)
+    assert not subprocess.run(command, capture_output=True, check=True, env={"PATH": str(tmp_path)}).stderr
+
+
 def test_missing_headers_of_python_are_named(backend, monkeypatch, tmp_path):
     monkeypatch.setattr(backend.sysconfig, "get_path", lambda name: str(tmp_path))
-    with pytest.raises(SystemExit, match=r"no Python\.h.*apt install python3-dev"), backend.compiler():
+    with pytest.raises(SystemExit, match=r"no Python\.h.*apt install python3-dev"), backend.working_compiler():
         pass
