@@ -1,9 +1,9 @@
-// The only file that knows Python: it checks what comes in and hands it to the algorithms.
-#include <nanobind/nanobind.h>
-
-namespace nb = nanobind;
+// The extension as Python imports it. Only this file and those in bind/ know Python: they check what comes in, release
+// the GIL, and hand plain views to the algorithms.
+#include "bind/arrays.hpp"
 
 NB_MODULE(_native, m) {
     m.doc() = "Searches over plain arrays, in compiled code.";
-    m.def("abi", [] { return NB_VERSION_MAJOR; }, "Major version of nanobind that bound this extension.");
+    sev::bind::bind_linear(m);
+    sev::bind::bind_trees(m);
 }
