@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
 
 .PHONY: help demo test test-install test-lowest test-sanitized fuzz-native test-engines test-experiments lint docs bench \
-	wheel kernels clean
+	wheel clean
 
 help:
 	@echo "make demo   train a model on the bundled loan data and explain its refusals"
@@ -20,7 +20,6 @@ help:
 	@echo "make lint   linters and type checks only"
 	@echo "make docs   run the examples and the code in the documentation"
 	@echo "make bench  run the benchmarks"
-	@echo "make kernels   build the archives of kernels, after a change to one"
 
 # The extension is built again when one of these changes, and only then.
 NATIVE := CMakeLists.txt $(shell find src/sev/_native -name '*.?pp')
@@ -117,9 +116,6 @@ docs: $(VENV)/.dev-installed
 
 bench: $(VENV)/.dev-installed
 	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
-
-kernels: $(VENV)/.dev-installed
-	$(BIN)/python -m sev.kernels.build
 
 clean:
 	rm -rf $(VENV) $(LOWEST) build dist src/sev/_native*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
