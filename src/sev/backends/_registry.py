@@ -97,18 +97,18 @@ register("sklearn.MultinomialNB", "sev.backends.linear._additive:read_multinomia
 register("interpret.ExplainableBoostingClassifier", "sev.backends.linear._additive:read_explainable_boosting")
 
 # --- tree ensembles ---------------------------------------------------------------------------------------------------
-_SKLEARN_TREES = "sev.backends.trees._from_sklearn"
+_SKLEARN_TREES = "sev.backends.trees.readers.sklearn"
 for _name in ("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees", "Bagging"):
     register(f"sklearn.{_name}Classifier", f"{_SKLEARN_TREES}:read_mean")
 register("sklearn.GradientBoostingClassifier", f"{_SKLEARN_TREES}:read_gradient_boosting")
 register("sklearn.HistGradientBoostingClassifier", f"{_SKLEARN_TREES}:read_hist_gradient_boosting")
 register("sklearn.AdaBoostClassifier", f"{_SKLEARN_TREES}:read_ada_boost")
 for _package, _classifier in (("xgboost", "XGBClassifier"), ("lightgbm", "LGBMClassifier")):
-    _module = f"sev.backends.trees._from_{_package}"
+    _module = f"sev.backends.trees.readers.{_package}"
     register(f"{_package}.{_classifier}", f"{_module}:read_classifier")
     register(f"{_package}.Booster", f"{_module}:read_booster")
     register_scorer(f"{_package}.Booster", f"{_module}:booster_scorer")
-register("catboost.CatBoostClassifier", "sev.backends.trees._from_catboost:read_classifier")
+register("catboost.CatBoostClassifier", "sev.backends.trees.readers.catboost:read_classifier")
 
 # --- networks ---------------------------------------------------------------------------------------------------------
 register("sklearn.MLPClassifier", "sev.backends.networks:from_sklearn")

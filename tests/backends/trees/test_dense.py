@@ -10,23 +10,18 @@ from backends.trees.test_limits import Hand, chain, stump
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from sev import Status
-from sev.backends.trees import _solver
+from sev.backends.trees.search import plan
 
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Every row goes to the table as soon as its search asks for more; gives the rows that did."""
-    rows_of_calls = []
-    call = _solver._Run._call
-
-    def counted(run, kernel, cap, rows):
-        if kernel == _solver.DENSE:
-            rows_of_calls.append(rows.size)
-        return call(run, kernel, cap, rows)
-
-    monkeypatch.setattr(_solver, "most_work", lambda n_active: np.zeros_like(n_active))
-    monkeypatch.setattr(_solver._Run, "_call", counted)
-    return rows_of_calls
+    """Every row goes to the table as soon as its search needs more than tables of pairs; returns those that did."""
+    ended = []
+    last = plan.last_strategy
+    monkeypatch.setattr(plan, "STRATEGIES", (plan.BRANCH, plan.DENSE))
+    monkeypatch.setattr(plan, "row_work", lambda facts, timed: 0)
+    monkeypatch.setattr(plan, "last_strategy", lambda facts: (found := last(facts)) and (ended.append(facts) or found))
+    return ended
 
 
 @pytest.mark.parametrize("name", [
@@ -63,7 +58,7 @@ def test_it_finds_what_branch_and_bound_finds(model, request):
     expected = backend.solve(problem)
     calls = request.getfixturevalue("at_once")
     found = backend.solve(problem)
-    assert sum(calls) > 5
+    assert len(calls) > 5
     assert (expected.sizes() > 3).any() or (expected.sizes() < 0).any()
     for row in range(problem.n_rows):
         assert found.status[row] == expected.status[row]
@@ -89,8 +84,7 @@ def test_a_row_that_would_end_undecided_is_proven(monkeypatch, at_once):
     assert solution.sizes()[0] == 6
     assert len(sets_of(solution, 0, 12)) == 924  # all of them: 12 over 6
     at_once.clear()
-    monkeypatch.setattr(_solver, "MOST_DENSE", 11)
-    monkeypatch.setattr(_solver, "DEFAULT_BUDGET", 1)
+    monkeypatch.setattr(plan, "DENSE_FEATURES", 11)
     assert hard(12, 6).backend.solve(problem).status[0] == Status.FEASIBLE.code
     assert not at_once
 

@@ -8,20 +8,23 @@ from backends.trees.problems import compare, make_problem, read, sets_of, with_l
 from backends.trees.test_limits import Hand, chain, negative_row, stump, table
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 
-from sev.backends.trees import _solver
+from sev.backends.trees.search import plan
 
-BOTH = pytest.mark.parametrize("by_level", [1, 0], ids=["tables", "branch and bound"])
+TABLES, BRANCH = (plan.TERMS, plan.BRANCH), (plan.BRANCH,)
+EACH = pytest.mark.parametrize(
+    "strategies", [plan.STRATEGIES, TABLES, BRANCH], ids=["the plan", "tables of terms", "branch and bound"]
+)
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize("kind", ["minus", "plus"])
 @pytest.mark.parametrize("model", [
     GradientBoostingClassifier(n_estimators=60, max_depth=4, random_state=0),
     HistGradientBoostingClassifier(max_iter=60, min_samples_leaf=5, random_state=0),
     RandomForestClassifier(30, max_depth=6, random_state=0),
 ], ids=["depth 4", "many leaves", "forest"])  # fmt: skip
-def test_sizes_and_all_sets_are_those_of_the_definition(model, kind, by_level, monkeypatch):
-    monkeypatch.setattr(_solver, "BY_LEVEL", by_level)
+def test_sizes_and_all_sets_are_those_of_the_definition(model, kind, strategies, monkeypatch):
+    monkeypatch.setattr(plan, "STRATEGIES", strategies)
     rows, labels = table(12)
     model.fit(rows, labels)
     backend = read(model)
@@ -43,7 +46,7 @@ def test_both_ways_agree_where_there_are_too_many_sets_to_ask(p, monkeypatch):
     reference = np.quantile(rows[labels == 0], 0.6, axis=0)[None]
     problem = make_problem(model, backend, rows[:150], reference, kind="minus")
     quick = backend.solve(problem)
-    monkeypatch.setattr(_solver, "BY_LEVEL", 0)
+    monkeypatch.setattr(plan, "STRATEGIES", BRANCH)
     slow = backend.solve(problem)
     assert (quick.sizes() >= 4).sum() > 5
     assert quick.sizes().max() >= 6
@@ -63,10 +66,10 @@ def interacting(p, width, seed):
     return trees
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize(("p", "width"), [(9, 4), (11, 7), (12, 12)])
-def test_exact_ties(p, width, by_level, monkeypatch):
-    monkeypatch.setattr(_solver, "BY_LEVEL", by_level)
+def test_exact_ties(p, width, strategies, monkeypatch):
+    monkeypatch.setattr(plan, "STRATEGIES", strategies)
     sizes = []
     for seed in range(6):
         for needed in (8.0, 11.0):
@@ -78,11 +81,11 @@ def test_exact_ties(p, width, by_level, monkeypatch):
     assert max(sizes) >= 4
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize(("p", "width"), [(13, 13), (70, 5)])
-def test_what_the_tables_do_not_hold(p, width, by_level, monkeypatch):
+def test_what_the_tables_do_not_hold(p, width, strategies, monkeypatch):
     """A tree of more features than its polynomial is written down for, and more features than fit into a word."""
-    monkeypatch.setattr(_solver, "BY_LEVEL", by_level)
+    monkeypatch.setattr(plan, "STRATEGIES", strategies)
     trees = [stump(column, -1.0) for column in range(p)] + [chain(list(range(width)), -10.0)]
     trees += [chain([0, 1, 2, 3, column], 0.5) for column in range(4, 8)]
     model = Hand(trees, p, 3.5)
@@ -94,10 +97,10 @@ def test_what_the_tables_do_not_hold(p, width, by_level, monkeypatch):
     assert len(sets_of(solution, 0, p)) == 10
 
 
-@BOTH
-def test_features_beyond_a_word(by_level, monkeypatch):
+@EACH
+def test_features_beyond_a_word(strategies, monkeypatch):
     """Trees that cancel make the first 62 features look strong; those that do something get the highest numbers."""
-    monkeypatch.setattr(_solver, "BY_LEVEL", by_level)
+    monkeypatch.setattr(plan, "STRATEGIES", strategies)
     trees = 25 * [chain([0, column], value) for column in range(1, 62) for value in (-2.0, 2.0)]
     trees += [stump(column, -0.9) for column in range(62, 70)] + [chain([62, 63, 64], 1.0)]
     model = Hand(trees, 70, 3.5)
@@ -107,10 +110,10 @@ def test_features_beyond_a_word(by_level, monkeypatch):
     assert solution.complete[0]
 
 
-@BOTH
-def test_tables_end_what_branch_and_bound_began(by_level, monkeypatch):
+@EACH
+def test_tables_end_what_branch_and_bound_began(strategies, monkeypatch):
     """So few trees that branch and bound goes first, and such equal weights that it does not come to an end."""
-    monkeypatch.setattr(_solver, "BY_LEVEL", by_level)
+    monkeypatch.setattr(plan, "STRATEGIES", strategies)
     trees = [stump(column, -1.0) for column in range(16)]
     trees += [chain([0, 1, 2, 3], 0.02), chain([0, 1, 2, 3, 4], -0.02), chain([5, 6, 7, 8, 9], 0.02)]
     model = Hand(trees, 16, 5.5)

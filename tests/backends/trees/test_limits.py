@@ -18,10 +18,10 @@ from backends.trees.problems import (
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 
 from sev import Explainer, Status
-from sev.backends.trees import _solver
 from sev.backends.trees._backend import Link, TreeBackend
 from sev.backends.trees._encoding import to_numbers
 from sev.backends.trees._forest import Tree, build_forest
+from sev.backends.trees.search import plan
 
 
 class Hand:
@@ -176,7 +176,8 @@ def test_equal_weights_end_honestly():
 
 @pytest.mark.parametrize("n_columns", [14, 40])
 def test_a_spent_budget_leaves_a_bound_and_a_set(n_columns, monkeypatch):
-    monkeypatch.setattr(_solver, "DEFAULT_BUDGET", 3_000)
+    monkeypatch.setattr(plan, "ROW_WORK", 3_000)
+    monkeypatch.setattr(plan, "STRATEGIES", tuple(one for one in plan.STRATEGIES if one is not plan.DENSE))
     rng = np.random.default_rng(3)
     trees = [stump(column, -1.0) for column in range(n_columns)]
     trees += [chain(rng.choice(n_columns, 3, replace=False), 0.4) for _ in range(300)]
@@ -184,11 +185,12 @@ def test_a_spent_budget_leaves_a_bound_and_a_set(n_columns, monkeypatch):
     model = Hand(trees, n_columns, base=6.5)
     problem = model.problem(np.zeros((1, n_columns)), np.ones((1, n_columns)))
     solution = model.backend.solve(problem)
-    assert Status.from_code(int(solution.status[0])) == "feasible"
     (found,) = sets_of(solution, 0, n_columns)
+    proven = len(found) == solution.lower_bound[0]
+    assert Status.from_code(int(solution.status[0])) == ("optimal" if proven else "feasible")
     assert not solution.complete[0]
     assert problem.crosses(np.array([0]), np.isin(np.arange(n_columns), found)[None])[0]
-    monkeypatch.setattr(_solver, "DEFAULT_BUDGET", 10**9)
+    monkeypatch.setattr(plan, "ROW_WORK", 10**9)
     exact = model.backend.solve(with_limits(problem, max_sets=1))
     assert solution.lower_bound[0] <= exact.lower_bound[0] <= len(found)
 

@@ -8,16 +8,17 @@ from backends.trees.models import CASES, fitted
 from backends.trees.problems import compare, make_problem, own_scores, read, take, with_limits
 from sklearn.ensemble import GradientBoostingClassifier
 
-from sev.backends.trees import _solver
+from sev import _native
+from sev.backends.trees.search import plan
 
 
 def both_ways(problem, backend, monkeypatch):
     solver = backend._solver
     monkeypatch.setattr(solver, "_known", ())
-    monkeypatch.setattr(_solver, "ROWS_FOR_PATTERNS", 10**9)
+    monkeypatch.setattr(plan, "ROWS_FOR_PATTERNS", 10**9)
     walked = backend.solve(problem)
     assert not any(known.patterns for known in solver._known)
-    monkeypatch.setattr(_solver, "ROWS_FOR_PATTERNS", 1)
+    monkeypatch.setattr(plan, "ROWS_FOR_PATTERNS", 1)
     looked_up = backend.solve(problem)
     assert any(known.patterns for known in solver._known)
     return walked, looked_up
@@ -112,10 +113,10 @@ def test_a_largest_size_means_the_same_either_way(max_size, monkeypatch):
 
 def test_tables_are_kept_and_never_taken_for_other_rows(monkeypatch):
     """Tables serve later rows, one at a time too, unless these may use other features than those they were made for."""
-    monkeypatch.setattr(_solver, "ROWS_FOR_PATTERNS", 20)
+    monkeypatch.setattr(plan, "ROWS_FOR_PATTERNS", 20)
     made = []
-    make = _solver.make_patterns
-    monkeypatch.setattr(_solver, "make_patterns", lambda *a: made.append(1) or make(*a))
+    make = _native.Patterns
+    monkeypatch.setattr(_native, "Patterns", lambda *a: made.append(1) or make(*a))
     model, rows = many_features(n_columns=7)
     rows[:, 2] = rows[:, 2].round()
     backend = read(model)
@@ -135,7 +136,7 @@ def test_tables_are_kept_and_never_taken_for_other_rows(monkeypatch):
 
 
 def test_a_small_batch_counts_towards_the_tables(monkeypatch):
-    monkeypatch.setattr(_solver, "ROWS_FOR_PATTERNS", 60)
+    monkeypatch.setattr(plan, "ROWS_FOR_PATTERNS", 60)
     model, rows = many_features(n_columns=7)
     backend = read(model)
     problem = make_problem(model, backend, rows[:50], close_reference(model, rows, "minus"))
@@ -151,7 +152,7 @@ def test_a_small_batch_counts_towards_the_tables(monkeypatch):
 
 def test_tables_do_not_serve_a_restriction_that_they_have_not_seen(monkeypatch):
     """A feature on which all rows so far agreed with the reference is restricted for the next ones."""
-    monkeypatch.setattr(_solver, "ROWS_FOR_PATTERNS", 20)
+    monkeypatch.setattr(plan, "ROWS_FOR_PATTERNS", 20)
     model, rows = many_features(n_columns=7)
     backend = read(model)
     reference = close_reference(model, rows, "minus")

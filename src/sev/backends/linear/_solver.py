@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sev.core import Problem, Solution, SolutionBuilder, Status, n_words, pack
-from sev.kernels import load_kernels
+from sev import _native
+from sev.backends.blackbox import solve_blackbox
+from sev.core import Problem, Solution, SolutionBuilder, Status, n_words, unpack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
-#: Sets within rounding of the decision that one row may put to the model before the search gives up.
+#: Sets within rounding of the decision that the model may score for one row before the search gives up.
 _MOST_TIES = 100_000
+#: Work, in units of roughly two nanoseconds, that listing the best sets of one row may take.
+_LISTING_WORK = 20_000_000
+#: Margins closer than this many roundings of the sum count as equal in the order of sets.
+_GRID_ROUNDINGS = 8.0
 
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """All rows of a problem, turned so that crossing means falling below ``low``."""
+    """Rows of a problem, sign-flipped where needed so that crossing means falling below ``low``."""
 
     start: FloatArray
     gains: FloatArray
+    active: BoolArray
     low: FloatArray
     high: FloatArray
+    grid: FloatArray
+
+    def take(self, rows: IntArray) -> _Moves:
+        """Some of the rows."""
+        return _Moves(*(part[rows] for part in self.parts))
+
+    @property
+    def parts(self) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray, FloatArray, FloatArray]:
+        """The arrays in the order in which kernels take them."""
+        return self.start, self.gains, self.active, self.low, self.high, self.grid
 
 
 def solve_additive(problem: Problem, weights: FloatArray, intercept: float, rounding: float) -> Solution:
@@ -37,19 +52,26 @@ def solve_additive(problem: Problem, weights: FloatArray, intercept: float, roun
     rounding : float
         Relative error of one term of the model's own sum.
     """
-    kernels = load_kernels("sev.backends.linear._kernels")
-    moves = _turn(kernels, problem, weights, intercept, rounding)
-    sure, possible = np.full((2, problem.n_rows), -1, dtype=np.int64)
-    masks = np.zeros((problem.n_rows, n_words(problem.n_features)), dtype=np.uint64)
-    active = np.ascontiguousarray(problem.active)
-    kernels.first_sets(moves.start, moves.gains, active, moves.low, moves.high, sure, possible, masks)
+    moves, magnitude = _make_moves(problem, weights, intercept, rounding)
+    if np.isfinite(magnitude).all():
+        return _solve_finite(problem, moves)
+    # Where a term or a sum is beyond the largest float, only the model's own scores say what happens.
+    finite, others = np.flatnonzero(np.isfinite(magnitude)), np.flatnonzero(~np.isfinite(magnitude))
+    parts = [(others, solve_blackbox(_some_rows(problem, others)))]
+    if finite.size:
+        parts.append((finite, _solve_finite(_some_rows(problem, finite), moves.take(finite))))
+    return Solution.merge(parts)
+
+
+def _solve_finite(problem: Problem, moves: _Moves) -> Solution:
+    sure, possible, masks = _native.first_sets(*moves.parts)
     limit = problem.limits.max_size if problem.limits.max_size is not None else problem.n_features
     clear = (sure == possible) & (sure <= limit)
     if problem.limits.first_only:
         counts, complete = clear.astype(np.int64) * (sure > 0), sure < 0
         masks = masks[counts > 0]
     else:
-        counts, complete, masks = _list_sets(kernels, moves, active, np.where(clear, sure, 0), problem.limits.max_sets)
+        counts, complete, masks = _list_sets(moves, np.where(clear, sure, 0), problem.limits.max_sets)
         clear &= counts >= 0
     solution = _plain(problem, sure, counts, complete, masks)
     if clear.all():
@@ -59,48 +81,54 @@ def solve_additive(problem: Problem, weights: FloatArray, intercept: float, roun
     return Solution.merge(
         [
             (np.flatnonzero(clear), solution.take(np.flatnonzero(clear))),
-            (others, _RowSearch(problem, moves, kernels, limit).run(others, possible)),
+            (others, _RowSearch(problem, moves, limit).run(others, possible)),
         ]
     )
 
 
-def _turn(kernels: Any, problem: Problem, weights: FloatArray, intercept: float, rounding: float) -> _Moves:
+def _some_rows(problem: Problem, rows: IntArray) -> Problem:
+    return replace(
+        problem,
+        queries=problem.queries[rows],
+        active=problem.active[rows],
+        evaluate=lambda numbers, sets: problem.evaluate(rows[numbers], sets),
+    )
+
+
+def _make_moves(
+    problem: Problem, weights: FloatArray, intercept: float, rounding: float
+) -> tuple[_Moves, FloatArray]:
     sign = -float(problem.direction)
-    start, magnitude = np.empty((2, problem.n_rows))
-    gains = np.zeros((problem.n_rows, problem.n_features))
-    kernels.moves(
+    start, gains, magnitude = _native.moves(
         np.ascontiguousarray(problem.queries, dtype=np.float64),
         np.ascontiguousarray(problem.reference, dtype=np.float64),
         np.ascontiguousarray(weights, dtype=np.float64),
         float(intercept),
         np.ascontiguousarray(problem.column_feature, dtype=np.int64),
-        int(problem.kind == "minus"),
+        problem.n_features,
+        problem.kind == "minus",
         sign,
-        start,
-        gains,
-        magnitude,
     )
     low, high = (problem.low, problem.high) if sign > 0 else (-problem.high, -problem.low)
-    slack = 4.0 * (weights.shape[0] + 4) * rounding * magnitude
-    return _Moves(start, gains, low - slack, high + slack)
+    with np.errstate(invalid="ignore", over="ignore"):  # rows beyond the largest float are taken out by the caller
+        # A term may be near the largest float while twice its size, which a gain may have, is beyond it.
+        magnitude = np.where(np.isfinite(2.0 * magnitude), magnitude, np.inf)
+        one_rounding = (weights.shape[0] + 4) * magnitude
+        slack = 4.0 * rounding * one_rounding
+        grid = _GRID_ROUNDINGS * np.finfo(np.float64).eps * one_rounding
+        return _Moves(start, gains, np.ascontiguousarray(problem.active), low - slack, high + slack, grid), magnitude
 
 
-def _list_sets(
-    kernels: Any, moves: _Moves, active: BoolArray, sizes: IntArray, most: int
-) -> tuple[IntArray, BoolArray, MaskArray]:
-    """All sets of each row, as the kernel of this name gives them, with room made as it is needed."""
-    n_rows, n_features = moves.gains.shape
-    counts, complete = np.zeros(n_rows, dtype=np.int64), np.ones(n_rows, dtype=np.bool_)
-    parts = []
-    row = 0
-    while row < n_rows:
-        room = np.zeros((max(n_rows - row, most, 16), n_words(n_features)), dtype=np.uint64)
-        begin = row
-        row = kernels.list_sets(
-            *(begin, moves.start, moves.gains, active, moves.low, moves.high, sizes, most, counts, complete, room)
-        )
-        parts.append(room[: np.maximum(counts[begin:row], 0).sum()])
-    return counts, complete, np.concatenate(parts) if parts else np.zeros((0, n_words(n_features)), dtype=np.uint64)
+def _list_sets(moves: _Moves, sizes: IntArray, most: int) -> tuple[IntArray, BoolArray, MaskArray]:
+    """The best sets of each row, how many there are (-1 where only the model can tell), and whether these are all."""
+    # One set more than wanted tells whether these are all; sets come best first: where the last is sure, all are.
+    kept, _, all_seen, masks, values = _native.list_sets(*moves.parts, sizes, most + 1, _LISTING_WORK)
+    ends = np.cumsum(kept)
+    tied = kept > 0
+    tied[tied] = values[ends[tied] - 1] >= moves.low[tied]
+    place = np.arange(len(values)) - np.repeat(ends - kept, kept)
+    masks = masks[(place < most) & ~np.repeat(tied, kept)]
+    return np.where(tied, -1, np.minimum(kept, most)), (kept <= most) & (all_seen != 0), masks
 
 
 def _plain(problem: Problem, sure: IntArray, counts: IntArray, complete: BoolArray, masks: MaskArray) -> Solution:
@@ -117,12 +145,11 @@ def _plain(problem: Problem, sure: IntArray, counts: IntArray, complete: BoolArr
 
 
 class _RowSearch:
-    """Lists the minimum sets of single rows, and settles ties by asking the model."""
+    """Lists the minimum sets of single rows, and lets the model settle ties."""
 
-    def __init__(self, problem: Problem, moves: _Moves, kernels: Any, limit: int) -> None:
+    def __init__(self, problem: Problem, moves: _Moves, limit: int) -> None:
         self._problem = problem
         self._moves = moves
-        self._best_sets = kernels.best_sets
         self._limit = limit
 
     def run(self, rows: IntArray, possible: IntArray) -> Solution:
@@ -134,9 +161,7 @@ class _RowSearch:
 
     def _solve_row(self, builder: SolutionBuilder, number: int, row: int, first_size: int) -> None:
         features = np.flatnonzero(self._problem.active[row])
-        gains = self._moves.gains[row, features]
-        order = np.argsort(gains, kind="stable")
-        features, gains = features[order], gains[order]
+        gains = np.sort(self._moves.gains[row, features])
         best = self._moves.start[row] + np.concatenate([[0.0], np.cumsum(gains)])
         for size in range(first_size, len(features) + 1) if first_size > 0 else ():
             if size > self._limit:
@@ -144,40 +169,38 @@ class _RowSearch:
                 return
             if best[size] > self._moves.high[row]:
                 continue  # larger sets hold gains that lead away
-            outcome = self._sets_of_size(row, features, gains, size)
+            outcome = self._sets_of_size(row, size)
             if outcome is None:
                 builder.undecided(number, lower_bound=size)
                 return
             sets, complete = outcome
             if len(sets):
-                builder.found(number, pack(sets), lower_bound=size, complete=complete)
+                builder.found(number, sets, lower_bound=size, complete=complete)
                 return
         builder.unexplainable(number, n_active=len(features))
 
-    def _sets_of_size(
-        self, row: int, features: IntArray, gains: FloatArray, size: int
-    ) -> tuple[BoolArray, bool] | None:
-        """The best sets of one size that cross, and whether these are all; None when there are too many ties to ask
-        about.
+    def _sets_of_size(self, row: int, size: int) -> tuple[MaskArray, bool] | None:
+        """The best sets of one size that cross, and whether these are all; None when there are too many ties for the
+        model to score.
         """
         most = self._problem.limits.max_sets
-        room = most + 1  # one more than wanted tells whether these are all
+        moves = self._moves.take(np.array([row]))
+        capacity = most + 1  # one more than wanted tells whether these are all
         while True:
-            values, positions = np.empty(room), np.empty((room, size), dtype=np.int64)
-            order = np.empty(room, dtype=np.int64)
-            start, high = float(self._moves.start[row]), float(self._moves.high[row])
-            seen = self._best_sets(start, gains, size, high, values, positions, order)
-            values, positions = values[order[:seen]], positions[order[:seen]]
-            sets = np.zeros((len(values), self._problem.n_features), dtype=np.bool_)
-            np.put_along_axis(sets, features[positions], True, axis=1)
-            crosses = values < self._moves.low[row]
+            _, count, all_seen, masks, values = _native.list_sets(
+                *moves.parts, np.array([size]), capacity, _LISTING_WORK
+            )
+            crosses = values < moves.low[0]
             ties = np.flatnonzero(~crosses)
             if ties.size:
-                crosses[ties] = self._problem.crosses(np.full(ties.size, row, dtype=np.int64), sets[ties])
-            cut = seen > len(values)
+                sets = unpack(masks[ties], self._problem.n_features)
+                crosses[ties] = self._problem.crosses(np.full(ties.size, row, dtype=np.int64), sets)
+            cut = bool(count[0] > len(values))
             if not cut or crosses.sum() > most:
-                chosen = sets[crosses]
-                return chosen[:most], not cut and len(chosen) <= most
-            if room >= _MOST_TIES:
-                return None if not crosses.any() else (sets[crosses][:most], False)
-            room = min(room * 8, _MOST_TIES)
+                chosen = masks[crosses]
+                if not len(chosen) and not all_seen[0]:
+                    return None
+                return chosen[:most], not cut and bool(all_seen[0]) and len(chosen) <= most
+            if capacity >= _MOST_TIES:
+                return None if not crosses.any() else (masks[crosses][:most], False)
+            capacity = min(capacity * 8, _MOST_TIES)

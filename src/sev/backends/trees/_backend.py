@@ -11,14 +11,10 @@ import numpy as np
 from scipy.special import expit
 
 from sev.backends.trees._forest import Forest
-from sev.backends.trees._forms import Trees
 from sev.backends.trees._proof_rows import planted_rows
-from sev.backends.trees._solver import Solver
+from sev.backends.trees.search.solver import Solver
 from sev.core import Problem, Solution
-from sev.kernels import load_kernels
 from sev.typing import FloatArray, NativeTable
-
-_KERNELS = "sev.backends.trees._kernels"
 
 
 @dataclass(frozen=True)
@@ -87,10 +83,7 @@ class TreeBackend:
 
     def margins(self, encoded: FloatArray) -> FloatArray:
         """Sum of the leaves that each row reaches."""
-        sums = np.empty(encoded.shape[0])
-        rows = np.ascontiguousarray(encoded, dtype=np.float64)
-        load_kernels(_KERNELS).margins(self.trees, rows, self.forest.base, sums)
-        return sums
+        return self.forest.native.margins(np.ascontiguousarray(encoded, dtype=np.float64))
 
     def scores(self, margins: FloatArray) -> FloatArray:
         """The model's own scores for given margins."""
@@ -105,16 +98,9 @@ class TreeBackend:
         return self._solver.solve(problem)
 
     @cached_property
-    def trees(self) -> Trees:
-        """The forest as kernels take it."""
-        forest = self.forest
-        sizes = np.array([forest.n_leaves, forest.leaf_depths, forest.depth], dtype=np.int64)
-        return Trees(forest.nodes, forest.values, forest.roots, forest.category_first, forest.category_words, sizes)
-
-    @cached_property
     def _solver(self) -> Solver:
-        return Solver(self.trees, self.forest.base, self.noise + self.own_noise, 8.0 * self.own_noise or 1.0)
+        return Solver(self.forest, self.noise + self.own_noise, 8.0 * self.own_noise)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made on demand."""
-        return {name: value for name, value in self.__dict__.items() if name not in {"trees", "_solver"}}
+        return {name: value for name, value in self.__dict__.items() if name != "_solver"}

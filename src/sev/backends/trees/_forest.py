@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sev import _native
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 # A node is one int64, ``left << 32 | column << 8 | flags``; the right child follows the left one; left == 0: a leaf.
@@ -59,6 +61,17 @@ class Forest:
     n_leaves: int
     leaf_depths: int
     magnitude: float  # the largest sum of absolute leaves that a row can meet, with the base
+
+    @cached_property
+    def native(self) -> _native.Forest:
+        """The trees as the searches take them: copied, and checked."""
+        return _native.Forest(
+            self.nodes, self.values, self.roots, self.category_first, self.category_words, self.n_columns, self.base
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is made on demand."""
+        return {name: value for name, value in self.__dict__.items() if name != "native"}
 
     def thresholds(self) -> dict[int, FloatArray]:
         """The thresholds of each column that has numeric splits."""

@@ -1,0 +1,3 @@
+"""Types of the compiled extension; its functions are bound in `_native/module.cpp`."""
+
+def abi() -> int: ...

@@ -1,0 +1,77 @@
+// Arrays on their way between Python and the algorithms.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/budget.hpp"
+#include "core/views.hpp"
+
+namespace sev::bind {
+
+namespace nb = nanobind;
+
+template <class T, int n_dimensions>
+using Array = nb::ndarray<const T, nb::ndim<n_dimensions>, nb::c_contig, nb::device::cpu>;
+using Ints = Array<std::int64_t, 1>;
+using Words = Array<std::uint64_t, 1>;
+using Floats = Array<double, 1>;
+using Bools = Array<bool, 1>;
+using FloatRows = Array<double, 2>;
+using BoolRows = Array<bool, 2>;
+
+template <class ArrayType>
+void check_alignment(const ArrayType& array) {
+    using T = typename ArrayType::Scalar;
+    if (array.size() > 0 && reinterpret_cast<std::uintptr_t>(array.data()) % alignof(T) != 0)
+        throw nb::type_error("an array is not aligned in memory; numpy.require(array, requirements='A') makes a copy that is");
+}
+
+template <class T>
+Span<const T> span(const Array<T, 1>& array) {
+    check_alignment(array);
+    return {array.data(), array.size()};
+}
+
+template <class T>
+Matrix<const T> matrix(const Array<T, 2>& array) {
+    check_alignment(array);
+    return {array.data(), array.shape(0), array.shape(1)};
+}
+
+/// Truth values as bytes: any byte but 0 is true, whatever made the array.
+inline Matrix<const std::uint8_t> bytes(const BoolRows& array) {
+    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.shape(0), array.shape(1)};
+}
+
+/// Hands a vector over to numpy.
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    if (kept->empty()) kept->reserve(1);
+    nb::capsule owner(kept, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
+    const std::size_t size = values.size();
+    return to_numpy(std::move(values), {size});
+}
+
+/// Lets Python deal with signals every few milliseconds: Ctrl-C ends a search. Called without the GIL.
+inline Pulse signal_pulse() {
+    return Pulse([] {
+        nb::gil_scoped_acquire hold;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    });
+}
+
+void bind_linear(nb::module_& m);
+void bind_trees(nb::module_& m);
+
+}  // namespace sev::bind

@@ -1,0 +1,74 @@
+// Work that a search has done and may do, and the chance for the caller to stop it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+#include "core/best_sets.hpp"
+
+namespace sev {
+
+/// Calls back every few milliseconds of work; the callback may throw to end the search.
+class Pulse {
+public:
+    explicit Pulse(std::function<void()> poll) : poll_(std::move(poll)) {}
+
+    /// Counts units of work, of roughly two nanoseconds; true when it called back.
+    bool tick(std::int64_t units) {
+        since_ += units;
+        if (since_ < between_) return false;
+        since_ = 0;
+        poll_();
+        return true;
+    }
+
+private:
+    static constexpr std::int64_t between_ = 5'000'000;
+    std::function<void()> poll_;
+    std::int64_t since_ = 0;
+};
+
+/// Work of one search: so many units, and so many seconds where there is a time limit.
+class Budget {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    Budget(Pulse& pulse, std::int64_t limit, double seconds) : pulse_(&pulse), limit_(limit) {
+        if (seconds != seconds) throw std::invalid_argument("seconds must be a number");
+        timed_ = seconds < 1e9;  // thirty years: no limit
+        const Seconds allowed(seconds > 0.0 ? seconds : 0.0);
+        if (timed_) deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(allowed);
+    }
+
+    /// Counts work; false when no more may be done.
+    bool spend(std::int64_t units) {
+        used_ += units;
+        if (sets_ != nullptr && sets_->count() > sets_->kept()) {
+            if (limit_ - used_ > listing_) limit_ = used_ + listing_;
+            sets_ = nullptr;
+        }
+        if (pulse_->tick(units) && timed_ && Clock::now() > deadline_) late_ = true;
+        return used_ <= limit_ && !late_;
+    }
+    /// Once more sets are found than are kept, only so much more may be done, to find the best of them.
+    void watch(const BestSets& sets, std::int64_t listing) {
+        sets_ = &sets;
+        listing_ = listing;
+    }
+    bool spent() const { return used_ > limit_ || late_; }
+    std::int64_t used() const { return used_; }
+
+private:
+    using Seconds = std::chrono::duration<double>;
+    Pulse* pulse_;
+    const BestSets* sets_ = nullptr;
+    std::int64_t listing_ = 0;
+    std::int64_t used_ = 0, limit_;
+    bool timed_ = false, late_ = false;
+    Clock::time_point deadline_{};
+};
+
+}  // namespace sev

@@ -1,0 +1,247 @@
+#include "trees/patterns.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <stdexcept>
+
+namespace sev::trees {
+
+namespace {
+
+/// How a triple of features is packed into one number: the lowest in the last bits.
+constexpr std::uint32_t feature_bits = 6, feature_mask = (1u << feature_bits) - 1;
+
+}  // namespace
+
+Patterns::Patterns(const Forest& forest, const std::vector<std::int32_t>& column_feature,
+                   const std::vector<std::uint8_t>& allowed, bool minus, double sign, Pulse& pulse)
+    : column_feature_(column_feature), allowed_(allowed), minus_(minus), sign_(sign) {
+    if (allowed.size() > most_features) throw std::invalid_argument("patterns are for at most 64 features");
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
+        build_tree(forest, tree);
+        pulse.tick(100'000);
+    }
+    build_vectors(forest);
+}
+
+void Patterns::build_tree(const Forest& forest, std::size_t tree) {
+    const auto root = static_cast<std::size_t>(forest.roots()[tree]);
+    const std::size_t end = forest.end_of(tree);
+    splits_.assign(end - root, {0, 0});
+    own_.clear();
+    open_ = 0;
+    std::uint32_t n_splits = 0;
+    for (std::size_t at = root; at < end; ++at) {
+        const Node& node = forest.nodes()[at];
+        if (is_leaf(node)) continue;
+        if (has(node, special) || n_splits == most_splits)
+            throw std::invalid_argument("patterns are for at most eight plain splits a tree");
+        const std::int32_t feature = column_feature_[column_of(node)];
+        const auto place = static_cast<std::uint32_t>(std::find(own_.begin(), own_.end(), feature) - own_.begin());
+        if (place == own_.size()) {
+            own_.push_back(feature);
+            if (allowed_[static_cast<std::size_t>(feature)]) open_ |= 1u << place;
+        }
+        splits_[at - root] = {n_splits++, place};
+    }
+    first_code_.push_back(record_at_.size());
+    for (std::uint32_t code = 0; code < (1u << n_splits); ++code) {
+        const std::uint32_t alike = code & reached_splits(forest, root, code);
+        if (alike != code) {
+            record_at_.push_back(record_at_[first_code_.back() + alike]);
+            continue;
+        }
+        record_at_.push_back(static_cast<std::uint32_t>(records_.size()));
+        add_leaves(forest, root, code);
+        write_record();
+    }
+}
+
+/// Which splits query or reference, or a mix of them, can come to; the others do not matter.
+std::uint32_t Patterns::reached_splits(const Forest& forest, std::size_t root, std::uint32_t code) {
+    std::uint32_t reached = 0;
+    tasks_.assign(1, {static_cast<std::int64_t>(root), 0, 0});
+    while (!tasks_.empty()) {
+        const std::int64_t at = tasks_.back().node;
+        tasks_.pop_back();
+        const Node& node = forest.nodes()[at];
+        if (is_leaf(node)) continue;
+        const std::uint32_t bit = splits_[static_cast<std::size_t>(at) - root].bit;
+        reached |= 1u << bit;
+        const std::int64_t query_side = (code >> bit) & 1;
+        tasks_.push_back({left_of(node) + query_side, 0, 0});
+        if (query_side != reference_side(node)) tasks_.push_back({left_of(node) + reference_side(node), 0, 0});
+    }
+    return reached;
+}
+
+/// Add the terms of one tree for one pattern, in a table over all sets of its own features.
+void Patterns::add_leaves(const Forest& forest, std::size_t root, std::uint32_t code) {
+    tasks_.assign(1, {static_cast<std::int64_t>(root), 0, 0});
+    while (!tasks_.empty()) {
+        const Task task = tasks_.back();
+        tasks_.pop_back();
+        const Node& node = forest.nodes()[task.node];
+        if (is_leaf(node)) {
+            add_leaf(node.value, task.inside, task.outside);
+            continue;
+        }
+        const Split& split = splits_[static_cast<std::size_t>(task.node) - root];
+        const std::int64_t query_side = (code >> split.bit) & 1;
+        const std::int64_t stay = minus_ ? query_side : reference_side(node);
+        const std::uint32_t own = 1u << split.local;
+        const bool parts = query_side != reference_side(node) && (open_ & own) != 0 && (task.outside & own) == 0;
+        if (parts) tasks_.push_back({left_of(node) + 1 - stay, task.inside | own, task.outside});
+        if (!parts) tasks_.push_back({left_of(node) + stay, task.inside, task.outside});
+        if (parts && (task.inside & own) == 0)
+            tasks_.push_back({left_of(node) + stay, task.inside, task.outside | own});
+    }
+}
+
+/// A leaf that needs some features in the set and others out of it adds its value, sign-flipped for each feature of the
+/// others, to every set between. Sets of more than three features are left out.
+void Patterns::add_leaf(double value, std::uint32_t inside, std::uint32_t outside) {
+    for (std::uint32_t part = outside;; part = (part - 1) & outside) {
+        if (count_bits(inside | part) <= 3) sums_[inside | part] += (count_bits(part) & 1) == 0 ? value : -value;
+        if (part == 0) return;
+    }
+}
+
+void Patterns::write_record() {
+    Record record{sign_ * sums_[0], static_cast<std::uint32_t>(terms_.size()), 0, 0};
+    sums_[0] = 0.0;
+    for (const bool triples : {false, true}) {
+        std::uint32_t& n = triples ? record.n_triple : record.n_small;
+        for (std::uint32_t own = 1; own < (1u << own_.size()); ++own) {
+            if (sums_[own] == 0.0 || (count_bits(own) == 3) != triples) continue;
+            terms_.push_back({place_of(own), sign_ * sums_[own]});
+            sums_[own] = 0.0;
+            ++n;
+        }
+        if (!triples && n == 0) {  // there is always a first term: nothing, for a place that nobody reads
+            const std::size_t p = allowed_.size();
+            terms_.push_back({static_cast<std::uint32_t>(p + n_pairs(p)), 0.0});
+            n = 1;
+        }
+    }
+    records_.push_back(record);
+}
+
+/// Where the term of some of a tree's own features belongs.
+std::uint32_t Patterns::place_of(std::uint32_t own) const {
+    std::uint32_t features[3] = {0, 0, 0};
+    int n = 0;
+    for (std::size_t place = 0; own >> place != 0; ++place)
+        if ((own >> place) & 1) features[n++] = static_cast<std::uint32_t>(own_[place]);
+    if (features[0] > features[1] && n > 1) std::swap(features[0], features[1]);
+    if (features[1] > features[2] && n > 2) std::swap(features[1], features[2]);
+    if (features[0] > features[1] && n > 1) std::swap(features[0], features[1]);
+    if (n == 1) return features[0];
+    if (n == 2) return static_cast<std::uint32_t>(allowed_.size() + n_pairs(features[1])) + features[0];
+    return features[0] | features[1] << feature_bits | features[2] << 2 * feature_bits;
+}
+
+/// For each column with splits: its thresholds, and for each place among them, and for a missing value, the splits that
+/// go right.
+void Patterns::build_vectors(const Forest& forest) {
+    struct Edge {
+        std::size_t column;
+        double threshold;
+        std::size_t byte;  // of the tree
+        std::uint32_t bit;
+        bool nan_right;
+    };
+    std::vector<Edge> all;
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
+        std::uint32_t n_splits = 0;
+        for (auto at = static_cast<std::size_t>(forest.roots()[tree]); at < forest.end_of(tree); ++at) {
+            const Node& node = forest.nodes()[at];
+            if (!is_leaf(node)) all.push_back({column_of(node), node.value, tree, n_splits++, !has(node, nan_left)});
+        }
+    }
+    std::sort(all.begin(), all.end(), [](const Edge& one, const Edge& other) {
+        return one.column != other.column ? one.column < other.column : one.threshold < other.threshold;
+    });
+    n_words_ = (forest.n_trees() + 7) / 8;
+    const auto set_bit = [this](std::size_t vector, const Edge& edge) {
+        passed_[vector * n_words_ + edge.byte / 8] |= std::uint64_t{1} << (8 * (edge.byte % 8) + edge.bit);
+    };
+    for (std::size_t begin = 0; begin < all.size();) {
+        std::size_t end = begin;
+        while (end < all.size() && all[end].column == all[begin].column) ++end;
+        columns_.push_back(all[begin].column);
+        first_edge_.push_back(edges_.size());
+        std::size_t vector = passed_.size() / std::max<std::size_t>(n_words_, 1);
+        passed_.resize(passed_.size() + n_words_, 0);  // before the first threshold: all go left
+        for (std::size_t at = begin; at < end; ++at) {
+            if (at == begin || all[at].threshold != all[at - 1].threshold) {
+                edges_.push_back(all[at].threshold);
+                const std::size_t from = vector++ * n_words_;
+                passed_.resize(passed_.size() + n_words_);
+                std::copy_n(passed_.begin() + static_cast<std::ptrdiff_t>(from), n_words_,
+                            passed_.end() - static_cast<std::ptrdiff_t>(n_words_));
+            }
+            set_bit(vector, all[at]);
+        }
+        passed_.resize(passed_.size() + n_words_, 0);  // a missing value
+        ++vector;
+        for (std::size_t at = begin; at < end; ++at)
+            if (all[at].nan_right) set_bit(vector, all[at]);
+        begin = end;
+    }
+    first_edge_.push_back(edges_.size());
+}
+
+SEV_WIDE_REGISTERS
+static void unite(std::uint64_t* codes, const std::uint64_t* passed, std::size_t n_words) {
+    for (std::size_t w = 0; w < n_words; ++w) codes[w] |= passed[w];
+}
+
+void Patterns::read_codes(const double* row, std::uint64_t* codes) const {
+    std::fill_n(codes, n_words_, 0);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        const double x = row[columns_[c]];
+        const std::size_t begin = first_edge_[c], end = first_edge_[c + 1];
+        std::size_t vector = end + 2 * c + 1;  // where x is missing
+        if (x == x) {
+            // The first threshold that is not below x, without a branch that could be guessed wrong.
+            const double* edge = edges_.data() + begin;
+            for (std::size_t left = end - begin; left > 0;) {
+                const std::size_t half = (left + 1) / 2;
+                edge = edge[half - 1] < x ? edge + half : edge;
+                left -= half;
+            }
+            vector = static_cast<std::size_t>(edge - edges_.data()) + 2 * c;
+        }
+        unite(codes, passed_.data() + vector * n_words_, n_words_);
+    }
+}
+
+void Patterns::add_terms(const std::uint64_t* codes, PairTables& tables) const {
+    double* sums = tables.terms.data();
+    double constant = 0.0;
+    for (std::size_t tree = 0; tree < first_code_.size(); ++tree) {
+        const Record& record = record_of(tree, codes);
+        constant += record.constant;
+        // There is always a first term: most patterns have none or one, and a branch that is guessed wrong costs more.
+        const Term* term = terms_.data() + record.first;
+        sums[term->place] += term->value;
+        for (std::uint32_t left = record.n_small; --left > 0;) {
+            ++term;
+            sums[term->place] += term->value;
+        }
+    }
+    tables.start += constant;
+}
+
+void Patterns::add_triples(const std::uint64_t* codes, CubicSearch& search) const {
+    for (std::size_t tree = 0; tree < first_code_.size(); ++tree) {
+        const Record& record = record_of(tree, codes);
+        const Term* term = terms_.data() + record.first + record.n_small;
+        for (const Term* end = term + record.n_triple; term < end; ++term)
+            search.add_term(term->place & feature_mask, (term->place >> feature_bits) & feature_mask,
+                            term->place >> 2 * feature_bits, term->value);
+    }
+}
+
+}  // namespace sev::trees

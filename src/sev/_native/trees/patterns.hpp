@@ -1,0 +1,94 @@
+// Tables for many rows and one reference: what each tree does is then looked up, not walked.
+//
+// A row meets a small tree only through the directions of its splits: with at most eight splits that is one of 256
+// patterns. For one reference, each pattern of each tree collapses to a fixed polynomial in "feature i is in the set",
+// worked out once. A row then costs the union of one bit vector a column (which splits its value passes), one look-up a
+// tree, and a few additions. Terms of three features are kept apart: only rows that need so many pay for them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/budget.hpp"
+#include "trees/collapse.hpp"
+#include "trees/cubic.hpp"
+#include "trees/tables.hpp"
+
+namespace sev::trees {
+
+class Patterns {
+public:
+    static constexpr std::size_t most_splits = 8;
+    static constexpr std::size_t most_features = 64;
+
+    /// ``forest`` is marked with the reference and has plain splits only, at most eight a tree.
+    Patterns(const Forest& forest, const std::vector<std::int32_t>& column_feature,
+             const std::vector<std::uint8_t>& allowed, bool minus, double sign, Pulse& pulse);
+
+    std::size_t n_features() const { return allowed_.size(); }
+    std::size_t n_columns() const { return column_feature_.size(); }
+    std::size_t n_trees() const { return first_code_.size(); }
+    std::size_t n_words() const { return n_words_; }
+    /// The pattern of every tree for one row, eight bits each.
+    void read_codes(const double* row, std::uint64_t* codes) const;
+    /// Add up the terms of one and two features of all trees.
+    void add_terms(const std::uint64_t* codes, PairTables& tables) const;
+    /// Add up the terms of three features of all trees.
+    void add_triples(const std::uint64_t* codes, CubicSearch& search) const;
+
+private:
+    struct Split {  // of one tree, for making the tables
+        std::uint32_t bit;
+        std::uint32_t local;
+    };
+    struct Task {  // a node on the way, with the own features of the tree in and out of the set
+        std::int64_t node;
+        std::uint32_t inside, outside;
+    };
+    /// A term: where it belongs, and its value.
+    struct Term {
+        std::uint32_t place;
+        double value;
+    };
+    /// The polynomial of one tree for one pattern: terms of one and two features, then those of three.
+    struct Record {
+        double constant;
+        std::uint32_t first, n_small, n_triple;
+    };
+
+    void build_tree(const Forest& forest, std::size_t tree);
+    std::uint32_t reached_splits(const Forest& forest, std::size_t root, std::uint32_t code);
+    void add_leaves(const Forest& forest, std::size_t root, std::uint32_t code);
+    void add_leaf(double value, std::uint32_t inside, std::uint32_t outside);
+    void write_record();
+    std::uint32_t place_of(std::uint32_t own) const;
+    void build_vectors(const Forest& forest);
+
+    const Record& record_of(std::size_t tree, const std::uint64_t* codes) const {
+        const std::size_t code = (codes[tree >> 3] >> (8 * (tree & 7))) & 0xFF;
+        return records_[record_at_[first_code_[tree] + code]];
+    }
+
+    std::vector<std::int32_t> column_feature_;
+    std::vector<std::uint8_t> allowed_;
+    bool minus_;
+    double sign_;
+    // What rows look up.
+    std::size_t n_words_ = 0;
+    std::vector<std::size_t> columns_;       // columns with splits
+    std::vector<std::size_t> first_edge_;    // where the thresholds of each begin
+    std::vector<double> edges_;
+    std::vector<std::uint64_t> passed_;      // splits that go right, for each number of thresholds passed
+    std::vector<std::size_t> first_code_;    // where the patterns of each tree begin
+    std::vector<std::uint32_t> record_at_;
+    std::vector<Record> records_;
+    std::vector<Term> terms_;
+    // For making them: the splits and own features of one tree.
+    std::vector<Split> splits_;
+    std::vector<std::int32_t> own_;
+    std::uint32_t open_ = 0;  // own features that may be in the set
+    std::vector<Task> tasks_;
+    double sums_[1u << most_splits] = {};
+};
+
+}  // namespace sev::trees

@@ -1,0 +1,224 @@
+#include "trees/session.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace sev::trees {
+
+namespace {
+
+/// Collapsed rows that wait for their next search take at most this; others are collapsed again.
+constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
+constexpr std::size_t most_cubic_features = 255;
+
+void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+}  // namespace
+
+Session::Session(Problem problem)
+    : problem_(std::move(problem)),
+      collapser_(*problem_.forest, problem_.column_feature, problem_.active.n_columns()),
+      kept_(problem_.queries.n_rows()) {
+    require(problem_.queries.n_columns() == problem_.forest->n_columns(), "queries must have a column for each of the forest");
+    require(problem_.active.n_rows() == problem_.queries.n_rows(), "active and queries must have the same number of rows");
+    require(problem_.column_feature.size() == problem_.forest->n_columns(), "column_feature must have an entry for each column");
+    for (const std::int32_t feature : problem_.column_feature)
+        require(feature >= 0 && static_cast<std::size_t>(feature) < n_features(), "a feature in column_feature is out of range");
+    if (looks_up()) {
+        require(problem_.patterns->n_features() == n_features(), "the patterns are of another number of features");
+        require(problem_.patterns->n_columns() == problem_.forest->n_columns(), "the patterns are of another forest");
+        require(problem_.patterns->n_trees() == problem_.forest->n_trees(), "the patterns are of another forest");
+        codes_.resize(problem_.patterns->n_words());
+    }
+}
+
+void Session::check(const Request& request) const {
+    require(request.from_size.size() == request.rows.size(), "rows and from_size must have the same length");
+    require(request.work.size() == request.rows.size(), "rows and work must have the same length");
+    require(request.max_sets >= 1, "max_sets must be at least 1");
+    for (const std::int64_t row : request.rows)
+        require(row >= 0 && static_cast<std::size_t>(row) < n_rows(), "a row is out of range");
+    for (const std::int64_t size : request.from_size) require(size >= 1, "a size must be at least 1");
+}
+
+/// The collapsed row, as it is kept, or made now.
+Row& Session::walk(std::int64_t row) {
+    Kept& kept = kept_[static_cast<std::size_t>(row)];
+    if (kept.row == nullptr) {
+        kept.row = std::make_unique<Row>();
+        kept.least = 0;
+        collapser_.collapse(query(row), active(row), problem_.rules, *kept.row);
+        kept_bytes_ += kept.row->bytes();
+    }
+    return *kept.row;
+}
+
+/// The collapsed row with its features in the order in which branch and bound picks them.
+Row& Session::order(std::int64_t row) {
+    Row& collapsed = walk(row);
+    Kept& kept = kept_[static_cast<std::size_t>(row)];
+    if (kept.least == 0) kept.least = order_features(collapsed, problem_.rules.limit);
+    return collapsed;
+}
+
+void Session::forget(std::int64_t row) {
+    Kept& kept = kept_[static_cast<std::size_t>(row)];
+    if (kept.row == nullptr) return;
+    kept_bytes_ -= kept.row->bytes();
+    kept.row.reset();
+}
+
+/// Run a search on each row of a request, which returns how it ended.
+template <class Search>
+Answers Session::for_rows(const Request& request, Pulse& pulse, const Search& search) {
+    check(request);
+    Answers answers;
+    const std::size_t n = request.rows.size();
+    answers.outcome.reserve(n);
+    BestSets sets(n_words(), static_cast<std::size_t>(request.max_sets));
+    for (std::size_t at = 0; at < n; ++at) {
+        const std::int64_t row = request.rows[at];
+        sets.begin(problem_.rules.limit, problem_.grid);
+        Budget budget(pulse, request.work[at], request.seconds);
+        budget.watch(sets, request.listing);
+        const Ending ending = search(row, request.from_size[at], sets, budget);
+        const std::size_t before = answers.values.size();
+        sets.write(answers.sets, answers.values);
+        answers.outcome.push_back(static_cast<std::int8_t>(ending.outcome));
+        answers.proven.push_back(ending.proven);
+        answers.work.push_back(budget.used());
+        answers.count.push_back(static_cast<std::int64_t>(sets.count()));
+        answers.kept.push_back(static_cast<std::int64_t>(answers.values.size() - before));
+        const bool waits = ending.outcome == Outcome::open || ending.outcome == Outcome::spent;
+        if (!waits || kept_bytes_ > most_kept_bytes) forget(row);
+    }
+    return answers;
+}
+
+void Session::look_up(std::int64_t row) {
+    tables_.clear(n_features());
+    tables_.start = problem_.rules.sign * problem_.forest->base();
+    problem_.patterns->read_codes(query(row), codes_.data());
+    problem_.patterns->add_terms(codes_.data(), tables_);
+}
+
+Answers Session::pairs(const Request& request, std::int64_t widest, Pulse& pulse) {
+    std::vector<std::int32_t> all(n_features());
+    for (std::size_t f = 0; f < all.size(); ++f) all[f] = static_cast<std::int32_t>(f);
+    return for_rows(request, pulse, [&](std::int64_t row, std::int64_t from, BestSets& sets, Budget& budget) {
+        const std::int32_t* feature_of = all.data();
+        if (looks_up()) {
+            look_up(row);
+        } else {
+            const Row& collapsed = walk(row);
+            if (collapsed.n() > widest) return Ending{Outcome::open, from - 1};
+            make_pair_tables(collapsed, tables_);
+            feature_of = collapsed.feature.data();
+            budget.spend(collapsed.cubes.first.back());
+        }
+        const auto n = static_cast<std::int64_t>(tables_.n), max_size = problem_.rules.max_size;
+        budget.spend(n * n + 200);
+        Found found(sets, feature_of);
+        const std::int64_t next = search_pairs(tables_, looks_up() ? active(row) : nullptr, from, max_size, found);
+        if (found.any()) return Ending{Outcome::found, next - 2};
+        if (next > n) return Ending{Outcome::none, n};
+        if (next > max_size && !looks_up()) return Ending{Outcome::too_large, max_size};
+        return Ending{Outcome::open, next - 1};
+    });
+}
+
+Answers Session::cubic(const Request& request, std::int64_t last, bool by_look_up, const ProofEffort& effort,
+                       Pulse& pulse) {
+    require(!by_look_up || looks_up(), "there are no patterns to look up");
+    require(!by_look_up || problem_.forest->depth() <= 3, "patterns have no terms of more than three features");
+    return for_rows(request, pulse, [&](std::int64_t row, std::int64_t from, BestSets& sets, Budget& budget) {
+        require(from >= 3, "tables of triples are for sizes from 3 on");
+        if (by_look_up) {
+            look_up(row);
+            cubic_.arrange(tables_, active(row), nullptr);
+            problem_.patterns->add_triples(codes_.data(), cubic_);
+        } else {
+            const Row& collapsed = walk(row);
+            require(collapsed.feature.size() <= most_cubic_features, "tables of triples are for at most 255 features");
+            make_pair_tables(collapsed, tables_);
+            cubic_.arrange(tables_, nullptr, collapsed.feature.data());
+            cubic_.expand(collapsed.cubes);
+            budget.spend(collapsed.cubes.first.back());
+        }
+        Ending ending = cubic_.search(from, last, problem_.rules.max_size, effort, sets, budget);
+        // Which features were met is seen by a walk only, and with them whether a larger set may exist.
+        if (by_look_up && ending.outcome == Outcome::too_large) ending.outcome = Outcome::open;
+        return ending;
+    });
+}
+
+Answers Session::terms(const Request& request, Pulse& pulse) {
+    return for_rows(request, pulse, [&](std::int64_t row, std::int64_t size, BestSets& sets, Budget& budget) {
+        const Row& collapsed = order(row);
+        const Facts facts = facts_of(collapsed);
+        require(size >= 3, "tables of terms are for sizes from 3 on");
+        require(facts.n_features <= TermSearch::most_features, "tables of terms are for at most 60 features");
+        require(facts.widest_tree <= TermSearch::most_tree_features, "a tree has too many features for tables of terms");
+        Found found(sets, collapsed.feature.data());
+        if (!terms_.search(collapsed, static_cast<int>(size), found, budget)) return Ending{Outcome::spent, size - 1};
+        return found.any() ? Ending{Outcome::found, size - 1} : Ending{Outcome::open, size};
+    });
+}
+
+Answers Session::branch(const Request& request, std::int64_t widest_pairs, Pulse& pulse) {
+    BranchSearch branch(static_cast<std::size_t>(std::max<std::int64_t>(widest_pairs, 0)));
+    return for_rows(request, pulse, [&](std::int64_t row, std::int64_t size, BestSets& sets, Budget& budget) {
+        const Row& collapsed = order(row);
+        if (size > collapsed.n()) return Ending{Outcome::none, collapsed.n()};
+        Found found(sets, collapsed.feature.data());
+        const auto answer = branch.search(collapsed, static_cast<int>(size), found, budget);
+        if (answer == BranchSearch::Answer::unknown) return Ending{Outcome::spent, size - 1};
+        return found.any() ? Ending{Outcome::found, size - 1} : Ending{Outcome::open, size};
+    });
+}
+
+Answers Session::exists(const Request& request, Pulse& pulse) {
+    BranchSearch branch(0);
+    return for_rows(request, pulse, [&](std::int64_t row, std::int64_t size, BestSets&, Budget& budget) {
+        const Row& collapsed = order(row);
+        const auto answer = branch.exists(collapsed, problem_.rules.limit, budget);
+        if (answer == BranchSearch::Answer::no) return Ending{Outcome::none, collapsed.n()};
+        return Ending{answer == BranchSearch::Answer::yes ? Outcome::open : Outcome::spent, size - 1};
+    });
+}
+
+Answers Session::dense(const Request& request, Pulse& pulse) {
+    return for_rows(request, pulse, [&](std::int64_t row, std::int64_t from, BestSets& sets, Budget& budget) {
+        const Row& collapsed = walk(row);
+        require(collapsed.n() <= DenseSearch::most_features, "a table of all sets is for at most 26 features");
+        Found found(sets, collapsed.feature.data());
+        return dense_.search(collapsed, from, problem_.rules.max_size, found, budget);
+    });
+}
+
+Answers Session::greedy(const Request& request, Pulse& pulse) {
+    return for_rows(request, pulse, [&](std::int64_t row, std::int64_t size, BestSets& sets, Budget& budget) {
+        const Row& collapsed = order(row);
+        Found found(sets, collapsed.feature.data());
+        const bool any = search_greedy(collapsed, problem_.rules.sure, found);
+        budget.spend(collapsed.cubes.first.back() * 2);
+        // Not an answer to which is the smallest: the row waits for that.
+        return Ending{any ? Outcome::open : Outcome::spent, size - 1};
+    });
+}
+
+Facts Session::facts(std::int64_t row) {
+    require(row >= 0 && static_cast<std::size_t>(row) < n_rows(), "a row is out of range");
+    return facts_of(walk(row));
+}
+
+std::int64_t Session::least_size(std::int64_t row) {
+    require(row >= 0 && static_cast<std::size_t>(row) < n_rows(), "a row is out of range");
+    order(row);
+    return kept_[static_cast<std::size_t>(row)].least;
+}
+
+}  // namespace sev::trees

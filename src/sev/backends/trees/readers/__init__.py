@@ -1,0 +1,1 @@
+"""One reader for each library: its trees become the one flat form of ``_forest.py``."""

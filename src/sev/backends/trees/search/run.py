@@ -1,0 +1,315 @@
+"""Carries the plan out: rows, work limits, seconds, and ties that the model itself settles."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sev import _native
+from sev.backends.trees.search import plan
+from sev.backends.trees.search.plan import Facts, Outcome, Strategy
+from sev.core import Problem, Solution, Status, n_words, ragged_take, unpack
+from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
+
+_CUBIC_PROOF = _native.ProofEffort(plan.PROOF_SIZE, plan.CUBIC_PROOF_WORK, plan.CUBIC_PROOF_SHARE)
+
+
+class Answers(NamedTuple):
+    """How a kernel ended for some rows, with the sets of all of them one after the other, best first."""
+
+    rows: IntArray
+    outcome: np.ndarray[tuple[int], np.dtype[np.int8]]
+    proven: IntArray  # the largest size of which it is known that no set crosses
+    work: IntArray
+    count: IntArray  # sets seen
+    kept: IntArray  # sets listed
+    sets: MaskArray
+    values: FloatArray  # margins, sign-flipped where a set crosses by going up
+
+    def take(self, chosen: BoolArray) -> Answers:
+        """The answers of some of the rows."""
+        if chosen.all():
+            return self
+        places = np.flatnonzero(chosen)
+        offsets = np.concatenate([[0], np.cumsum(self.kept)])
+        _, items = ragged_take(offsets, places)
+        return Answers(*(part[places] for part in self[:6]), self.sets[items], self.values[items])
+
+
+class Run:
+    """The search for the rows of one problem.
+
+    Parameters
+    ----------
+    session : sev._native.Session
+        The rows, ready to be searched.
+    problem : Problem
+        Limits, and the model's own decisions.
+    sure : float
+        Margins below it surely cross.
+    looks_up_triples : bool
+        Whether the tables of triples come from tables of patterns.
+    """
+
+    def __init__(self, session: _native.Session, problem: Problem, sure: float, *, looks_up_triples: bool) -> None:
+        n_rows = problem.n_rows
+        self._session = session
+        self._problem = problem
+        self._sure = sure
+        self._looks_up_triples = looks_up_triples
+        self._max_sets = max(1, problem.limits.max_sets)
+        self._max_size = plan.UNLIMITED if problem.limits.max_size is None else problem.limits.max_size
+        self._time_limit = problem.limits.time_limit
+        self._seconds = np.zeros(n_rows if self._time_limit is not None else 0)
+        self._from_size = np.ones(n_rows, dtype=np.int64)
+        self._status = np.full(n_rows, Status.UNDECIDED.code, dtype=np.int8)
+        self._lower_bound = np.ones(n_rows, dtype=np.int64)
+        self._complete = np.zeros(n_rows, dtype=np.bool_)
+        self._reasons: dict[int, str] = {}
+        self._sets: list[tuple[IntArray, MaskArray]] = []
+        self._n_ties = np.zeros(n_rows, dtype=np.int64)
+
+    def solve(self) -> Solution:
+        """Search until every row has an answer."""
+        waiting = [(self._max_sets, np.arange(self._problem.n_rows, dtype=np.int64))]
+        while waiting:
+            cap, rows = waiting.pop()
+            for answers in self._search(rows, cap) if rows.size else ():
+                waiting += self._settle(answers, cap)
+        return self._solution()
+
+    # -- the plan, row by row ------------------------------------------------------------------------------------------
+
+    def _search(self, rows: IntArray, cap: int) -> Iterator[Answers]:
+        """The answers of some rows, as they come."""
+        answers = self._call("pairs", rows, cap, widest=plan.PAIRS_FEATURES)
+        is_open = answers.outcome == Outcome.OPEN
+        if not is_open.all():
+            yield answers.take(~is_open)
+        rows = self._go_on(answers, is_open)
+        # Only a walk sees which features were met, and so whether there are larger sets than those that are wanted.
+        if rows.size and self._looks_up_triples and int(self._from_size[rows].max()) <= self._max_size:
+            answers = self._call_cubic(rows, cap, last=plan.UNLIMITED, looks_up=True)
+            # A list that was cut by its work limit is made again from the walked trees, as it is without patterns.
+            is_open = (answers.outcome == Outcome.OPEN) | (answers.outcome == Outcome.SPENT)
+            if not is_open.all():
+                yield answers.take(~is_open)
+            rows = self._go_on(answers, is_open)
+        if rows.size:
+            yield from self._search_walked(rows, cap)
+
+    def _search_walked(self, rows: IntArray, cap: int) -> Iterator[Answers]:
+        known = self._session.facts(rows).tolist()
+        facts = {row: Facts(*some) for row, some in zip(rows.tolist(), known, strict=True)}
+        chosen: dict[Strategy | None, list[int]] = {plan.CUBIC: [], plan.TRIPLES: [], None: []}
+        for row, some in facts.items():
+            size = int(self._from_size[row])
+            if size > some.n_features:
+                yield self._ended(row, Outcome.NONE, some.n_features)
+            elif size > self._max_size:
+                yield self._ended(row, Outcome.TOO_LARGE, self._max_size)
+            else:
+                chosen[plan.first_strategy(some, size)].append(row)
+        for strategy, last in ((plan.CUBIC, plan.UNLIMITED), (plan.TRIPLES, 3)):
+            if chosen[strategy]:
+                some_rows = np.array(chosen[strategy], dtype=np.int64)
+                work = np.array([plan.row_work(facts[row], timed=self._is_timed) for row in chosen[strategy]])
+                answers = self._call_cubic(some_rows, cap, last=last, looks_up=False, work=work)
+                is_done = answers.outcome != Outcome.OPEN
+                yield from self._end_spent(answers.take(is_done), facts, cap)
+                chosen[None] += self._go_on(answers, ~is_done).tolist()
+        for row in chosen[None]:
+            yield from self._end_spent(self._search_sizes(row, facts[row], cap), facts, cap)
+
+    def _search_sizes(self, row: int, facts: Facts, cap: int) -> Answers:
+        """One size after the other, as the plan says for each."""
+        limit = left = plan.row_work(facts, timed=self._is_timed)
+        size = max(int(self._from_size[row]), self._session.least_size(row))
+        feasible = False
+        while size <= facts.n_features:
+            self._from_size[row] = size
+            if size > self._max_size:
+                return self._ended(row, Outcome.TOO_LARGE, self._max_size)
+            if size >= plan.PROOF_SIZE and not feasible:
+                answers = self._prove(row, min(left, limit - left + plan.BRANCH_PROOF_WORK))
+                if answers.outcome[0] == Outcome.NONE:
+                    return answers
+                left -= int(answers.work[0])
+                feasible = True
+            for step in plan.steps_for_size(facts, size, left):
+                answers = self._call_step(step.strategy, row, cap, step.work)
+                left -= int(answers.work[0])
+                if answers.outcome[0] != Outcome.SPENT:
+                    break
+            if answers.outcome[0] != Outcome.OPEN:
+                return answers
+            size += 1
+        return self._ended(row, Outcome.NONE, facts.n_features)
+
+    def _prove(self, row: int, work: int) -> Answers:
+        """Whether any set crosses at all: greed may find one, else branch and bound may show that there is none."""
+        greedy = self._call("greedy", np.array([row]), 1)
+        if greedy.kept[0]:
+            return greedy
+        return self._call("exists", np.array([row]), 1, work=np.array([work]))
+
+    def _end_spent(self, answers: Answers, facts: dict[int, Facts], cap: int) -> Iterator[Answers]:
+        """Answers; where a search has taken too long, by a table of all sets, or some set at least."""
+        # Where there are more sets than are wanted, only the search for the best of them was cut.
+        spent = (answers.outcome == Outcome.SPENT) & (answers.count <= cap)
+        if not spent.all():
+            yield answers.take(~spent)
+        self._go_on(answers, spent)
+        for place in np.flatnonzero(spent):
+            row = int(answers.rows[place])
+            partial = answers.take(np.arange(spent.size) == place)
+            last = plan.last_strategy(facts[row])
+            if last is not None and self._is_in_time(row):
+                partial = self._call_step(last, row, cap, plan.UNLIMITED)
+            if partial.outcome[0] == Outcome.SPENT and not partial.count[0]:
+                greedy = self._call("greedy", np.array([row]), 1)
+                partial = greedy._replace(outcome=np.array([Outcome.SPENT], dtype=np.int8))
+            yield partial
+
+    # -- kernels ---------------------------------------------------------------------------------------------------------
+
+    def _call(self, kernel: str, rows: IntArray, cap: int, *, work: IntArray | None = None, **options: Any) -> Answers:
+        if work is None:
+            work = np.full(rows.size, plan.UNLIMITED, dtype=np.int64)
+        seconds = np.inf
+        if self._time_limit is not None:
+            seconds = max(0.0, self._time_limit - float(self._seconds[rows].min()))
+        begin = time.perf_counter()
+        found = getattr(self._session, kernel)(rows, self._from_size[rows], work, seconds, cap, plan.LISTING_WORK, **options)
+        if self._time_limit is not None:
+            self._seconds[rows] += (time.perf_counter() - begin) / rows.size
+        return Answers(rows, *found)
+
+    def _call_cubic(
+        self, rows: IntArray, cap: int, *, last: int, looks_up: bool, work: IntArray | None = None
+    ) -> Answers:
+        if work is None:
+            limit = plan.UNLIMITED if self._is_timed else plan.ROW_WORK
+            work = np.full(rows.size, limit, dtype=np.int64)
+        return self._call(
+            "cubic", rows, cap, work=work, last=last, looks_up=looks_up, proof=_CUBIC_PROOF
+        )
+
+    def _call_step(self, strategy: Strategy, row: int, cap: int, work: int) -> Answers:
+        options = {"widest_pairs": plan.PAIRS_FEATURES} if strategy is plan.BRANCH else {}
+        return self._call(strategy.name, np.array([row]), cap, work=np.array([work]), **options)
+
+    @property
+    def _is_timed(self) -> bool:
+        return self._time_limit is not None
+
+    def _is_in_time(self, row: int) -> bool:
+        return self._time_limit is None or bool(self._seconds[row] < self._time_limit)
+
+    def _go_on(self, answers: Answers, is_open: BoolArray) -> IntArray:
+        """Note what was proven about open rows; returns them."""
+        rows = answers.rows[is_open]
+        self._from_size[rows] = answers.proven[is_open] + 1
+        return rows
+
+    def _ended(self, row: int, outcome: Outcome, proven: int) -> Answers:
+        one, none = np.array([row]), np.zeros(1, dtype=np.int64)
+        words = n_words(self._problem.n_features)
+        return Answers(
+            one, np.array([outcome], dtype=np.int8), np.array([proven]), none, none, none,
+            np.zeros((0, words), dtype=np.uint64), np.zeros(0),
+        )  # fmt: skip
+
+    # -- answers -----------------------------------------------------------------------------------------------------------
+
+    def _settle(self, answers: Answers, cap: int) -> list[tuple[int, IntArray]]:
+        """Write down what is certain; returns what must be searched further, and how many sets to list then."""
+        self._lower_bound[answers.rows] = answers.proven + 1
+        found = (answers.outcome == Outcome.FOUND) | ((answers.outcome == Outcome.SPENT) & (answers.count > 0))
+        if not found.all():
+            self._settle_others(answers.take(~found))
+        return self._settle_found(answers.take(found), cap) if found.any() else []
+
+    def _settle_others(self, answers: Answers) -> None:
+        none = answers.rows[answers.outcome == Outcome.NONE]
+        self._status[none] = Status.UNEXPLAINABLE.code
+        self._lower_bound[none] = self._problem.active[none].sum(axis=1) + 1
+        self._complete[none] = True
+
+    def _settle_found(self, answers: Answers, cap: int) -> list[tuple[int, IntArray]]:
+        """Keep the sets that cross; the model decides where rounding cannot tell."""
+        rows, count, kept = answers.rows, answers.count, answers.kept
+        all_seen = (answers.outcome == Outcome.FOUND) & (count <= cap)
+        sure = answers.values < self._sure
+        self._status[rows] = Status.OPTIMAL.code
+        first = answers.sets[np.cumsum(kept) - kept]
+        larger = np.bitwise_count(first).sum(axis=1) > answers.proven + 1
+        self._status[rows[larger]] = Status.FEASIBLE.code
+        if sure.all():  # nothing to ask: as a rule
+            self._complete[rows] = all_seen & (count <= self._max_sets)
+            self._sets.append((np.repeat(rows, kept), answers.sets))
+            return []
+        owner = np.repeat(rows, kept)
+        crosses = self._ask(owner, answers.sets, sure)
+        confirmed = np.bincount(owner[crosses], minlength=self._problem.n_rows)[rows]
+        failed = np.isin(rows, list(self._reasons))
+        # Where the model refused some, those beyond the cut may be among the first max_sets, or all may be listed.
+        short = ~all_seen & (confirmed < kept) & (confirmed <= self._max_sets) & ~failed & ~larger
+        short &= (self._n_ties[rows] < plan.MOST_TIES) & (count > cap)
+        settled = (confirmed > 0) & ~short & ~failed
+        self._status[rows[~settled & ~failed]] = Status.UNDECIDED.code
+        self._complete[rows[settled]] = (all_seen & (confirmed <= self._max_sets))[settled]
+        crosses &= np.isin(owner, rows[settled])
+        self._sets.append((owner[crosses], answers.sets[crosses]))
+        following = rows[(confirmed == 0) & all_seen & ~failed]
+        self._from_size[following] = answers.proven[(confirmed == 0) & all_seen & ~failed] + 2
+        self._lower_bound[following] = self._from_size[following]
+        self._from_size[rows[short]] = answers.proven[short] + 1
+        return [(cap, following), (cap * 8, rows[short])]
+
+    def _ask(self, owner: IntArray, masks: MaskArray, sure: BoolArray) -> BoolArray:
+        """Which sets cross; the model scores those that are not sure."""
+        crosses = sure.copy()
+        unsure = np.flatnonzero(~sure)
+        sets = unpack(masks[unsure], self._problem.n_features)
+        np.add.at(self._n_ties, owner[unsure], 1)
+        try:
+            crosses[unsure] = self._problem.crosses(owner[unsure], sets)
+        except Exception:  # whatever a model raises, it stops only the rows on which it raises
+            for row in np.unique(owner[unsure]):
+                mine = owner[unsure] == row
+                try:
+                    crosses[unsure[mine]] = self._problem.crosses(owner[unsure][mine], sets[mine])
+                except Exception as error:
+                    crosses[owner == row] = False
+                    self._status[row] = Status.ERROR.code
+                    self._reasons[int(row)] = f"{type(error).__name__}: {error}"
+        return crosses
+
+    def _solution(self) -> Solution:
+        for row in self._reasons:
+            self._lower_bound[row] = 0
+        if len(self._sets) == 1:
+            owner, masks = self._sets[0]
+        else:
+            owner = np.concatenate([np.zeros(0, dtype=np.int64), *(part[0] for part in self._sets)])
+            words = n_words(self._problem.n_features)
+            masks = np.concatenate([np.zeros((0, words), np.uint64), *(part[1] for part in self._sets)])
+            order = np.argsort(owner, kind="stable")
+            owner, masks = owner[order], masks[order]
+        counts = np.bincount(owner, minlength=self._problem.n_rows)
+        if owner.size and counts.max() > self._max_sets:
+            place = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
+            masks = masks[place < self._max_sets]
+            counts = np.minimum(counts, self._max_sets)
+        return Solution(
+            status=self._status,
+            lower_bound=self._lower_bound,
+            offsets=np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)]),
+            masks=np.ascontiguousarray(masks),
+            complete=self._complete,
+            reasons=self._reasons,
+        )

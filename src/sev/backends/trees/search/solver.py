@@ -1,0 +1,115 @@
+"""What is kept between problems over one forest: the nodes marked for the last reference, and tables of patterns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sev import _native
+from sev.backends.trees._forest import SPECIAL, Forest
+from sev.backends.trees.search import plan
+from sev.backends.trees.search.run import Run
+from sev.core import Problem, Solution
+from sev.typing import BoolArray, FloatArray
+
+_MOST_SIZE = 1 << 40
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Rows seen of one reference, and the tables made for it once they pay."""
+
+    key: object
+    restricted: BoolArray  # features that differed from the reference and were not allowed
+    seen: BoolArray  # features that differed in some row so far
+    n_rows: int
+    patterns: _native.Patterns | None
+
+
+class Solver:
+    """Answers problems over one forest; safe to use from threads."""
+
+    def __init__(self, forest: Forest, noise: float, grid: float) -> None:
+        self._forest = forest
+        self._noise = noise
+        self._grid = grid  # margins closer than this count as equal in the order of sets
+        self._marked: tuple[bytes, _native.MarkedForest] | None = None
+        self._known: tuple[_Known, ...] = ()
+
+    def solve(self, problem: Problem) -> Solution:
+        """Solve the problem exactly, within its limits."""
+        down = problem.direction < 0
+        sign = 1.0 if down else -1.0
+        low, high = problem.low - self._noise, problem.high + self._noise
+        sure, limit = (low, high) if down else (-high, -low)
+        max_size = problem.limits.max_size
+        rules = _native.Rules(
+            minus=problem.kind == "minus", sign=sign, sure=sure, limit=limit,
+            max_size=_MOST_SIZE if max_size is None else min(max_size, _MOST_SIZE),
+        )  # fmt: skip
+        marked = self._forest_for(problem.reference)
+        patterns = self._patterns_for(problem, sign, marked)
+        session = _native.Session(
+            marked, patterns,
+            np.ascontiguousarray(problem.queries, dtype=np.float64),
+            np.ascontiguousarray(problem.active),
+            np.ascontiguousarray(problem.column_feature, dtype=np.int64),
+            rules, self._grid,
+        )  # fmt: skip
+        looked_up = patterns is not None and plan.looks_up_triples(self._forest.depth)
+        return Run(session, problem, sure, looks_up_triples=looked_up).solve()
+
+    def _forest_for(self, reference: FloatArray) -> _native.MarkedForest:
+        key = reference.tobytes()
+        marked = self._marked  # one read: another thread may put in another reference at any time
+        if marked is None or marked[0] != key:
+            row = np.ascontiguousarray(reference, dtype=np.float64)
+            marked = (key, self._forest.native.mark(row))
+            self._marked = marked
+        return marked[1]
+
+    def _patterns_for(self, problem: Problem, sign: float, marked: _native.MarkedForest) -> _native.Patterns | None:
+        """Tables for many rows and one reference; None where they do not pay."""
+        if problem.n_features > plan.PATTERN_FEATURES or not self._is_small:
+            return None
+        differs = problem.queries != problem.reference
+        parted = np.zeros(problem.n_features, dtype=np.bool_)
+        parted[problem.column_feature[differs.any(axis=0)]] = True
+        # Features on which query and reference agree part no split: tables fit if they treat the others alike.
+        restricted = parted & ~problem.active.any(axis=0)
+        key = (problem.reference.tobytes(), problem.kind, sign, problem.column_feature.tobytes())
+        known = self._known  # one read: another thread may put in another list at any time
+        mine = next((one for one in known if one.key == key and _fits(one, restricted, parted)), None)
+        if mine is None:
+            mine = _Known(key, restricted, parted, 0, None)
+        if mine.patterns is not None:
+            return mine.patterns
+        n_rows, restricted, seen = mine.n_rows + problem.n_rows, mine.restricted | restricted, mine.seen | parted
+        patterns = None
+        if n_rows >= plan.ROWS_FOR_PATTERNS:
+            column_feature = np.ascontiguousarray(problem.column_feature, dtype=np.int64)
+            patterns = _native.Patterns(marked, column_feature, ~restricted, problem.kind == "minus", sign)
+        others = tuple(one for one in known if one is not mine)
+        self._known = (_Known(key, restricted, seen, n_rows, patterns), *others)[: plan.MOST_PATTERN_TABLES]
+        return patterns
+
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether every tree has few enough plain splits for all their patterns to be written down."""
+        nodes, roots = self._forest.nodes, self._forest.roots
+        if not roots.size or (nodes & SPECIAL).any():
+            return False
+        splits = np.add.reduceat((nodes >> 32 != 0).astype(np.int64), roots)
+        return bool(
+            splits.max() <= plan.PATTERN_SPLITS
+            and (1 << splits).sum() <= plan.MOST_PATTERNS
+            and int(splits.sum()) * roots.size <= plan.MOST_PATTERN_BITS
+        )
+
+
+def _fits(one: _Known, restricted: BoolArray, parted: BoolArray) -> bool:
+    """Whether rows that differ from the reference in ``parted`` can be looked up in, or counted with, what is known."""
+    shared = parted if one.patterns is not None else parted & one.seen
+    return np.array_equal(one.restricted & shared, restricted & shared)
