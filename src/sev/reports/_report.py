@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sev._io import write_file
 from sev.exceptions import InputError
 from sev.explanations import Explanations
 from sev.explanations._words import Speaker, said_of_all
@@ -59,13 +59,7 @@ def report(
         raise InputError(f"The folder {str(target.parent)!r} is not there: make it first.")
     chosen = telling_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
     text = render(explanations, title, chosen, Speaker(explanations._features, wording, language), explainer)
-    # a reader never sees half a file
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(text.encode("utf-8"))
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    write_file(target, text.encode("utf-8"))
     return target
 
 
