@@ -15,11 +15,16 @@ from sev._io import open_regular, read_regular_file, replacing, write_file
 def test_a_file_is_there_whole_or_not_at_all(tmp_path):
     path = tmp_path / "one.txt"
     write_file(path, b"first")
-    with pytest.raises(RuntimeError, match="stop"), replacing(path) as file:
-        file.write(b"half")
-        file.flush()
-        assert path.read_bytes() == b"first"
-        raise RuntimeError("stop")
+
+    def stop_half_way():
+        with replacing(path) as file:
+            file.write(b"half")
+            file.flush()
+            assert path.read_bytes() == b"first"
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        stop_half_way()
     assert path.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [path]
 
