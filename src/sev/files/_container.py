@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sev.exceptions import ArchiveError
+from sev.exceptions import ArchiveError, SevError
 
 FORMAT = "sev.explainer"
 FORMAT_VERSION = 1
@@ -130,7 +130,7 @@ def refusing(what: str) -> Iterator[None]:
     """Turn whatever a parser raises about hostile bytes into one error."""
     try:
         yield
-    except ArchiveError:
+    except SevError:
         raise
     except (Exception, RecursionError, MemoryError) as error:
         raise ArchiveError(f"The file cannot be read: {what} ({type(error).__name__}: {str(error)[:200]}).") from error
