@@ -6,15 +6,15 @@ from types import ModuleType
 from sev.exceptions import MissingDependencyError
 
 
-def require(module: str, *, extra: str, feature: str) -> ModuleType:
+def require(module: str, *, extra: str | None, feature: str) -> ModuleType:
     """Import ``module``, or say which extra of this package brings it.
 
     Parameters
     ----------
     module : str
         Name to import, such as ``"matplotlib.pyplot"``.
-    extra : str
-        The extra of this package that installs it.
+    extra : str or None
+        The extra of this package that installs it; None where there is none.
     feature : str
         What the user asked for, for the message.
     """
@@ -23,5 +23,6 @@ def require(module: str, *, extra: str, feature: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != module.partition(".")[0]:
             raise  # installed but broken: do not call it missing
-        message = f"{feature} needs {module.partition('.')[0]}: pip install 'sev[{extra}]'"
-        raise MissingDependencyError(message) from error
+        package = module.partition(".")[0]
+        wanted = package if extra is None else f"'sev[{extra}]'"
+        raise MissingDependencyError(f"{feature} needs {package}: pip install {wanted}") from error

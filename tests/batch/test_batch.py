@@ -2,6 +2,8 @@
 
 import errno
 import json
+import os
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -44,6 +46,91 @@ def test_a_second_run_does_nothing_twice(archive, source, tmp_path):
     assert not list((tmp_path / "out").glob(".*"))
 
 
+def test_callbacks_tell_what_an_earlier_run_has_done(archive, source, tmp_path):
+    explain_files(archive, source, tmp_path / "out")
+    (tmp_path / "out" / "part-00000-000001.parquet").unlink()
+    told = {"start": [], "part": [], "kept": []}
+    explain_files(
+        archive,
+        source,
+        tmp_path / "out",
+        on_start=lambda total, done: told["start"].append((total, done)),
+        on_part=told["part"].append,
+        on_kept=told["kept"].append,
+    )
+    assert told == {"start": [(250, 150)], "part": [100], "kept": [100, 50]}
+
+
+class Marks:
+    """A model that leaves a mark wherever it is unpickled."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, mark, sign=1):
+        self.mark, self.sign = mark, sign
+
+    def predict_proba(self, rows):
+        positive = (self.sign * rows["age"] > 0).to_numpy(dtype=float)
+        return np.column_stack([1 - positive, positive])
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        with open(self.mark, "a") as file:
+            file.write("loaded\n")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("planted", ["file", "link"])
+def test_an_explainer_that_somebody_put_in_the_folder_is_never_loaded(tmp_path, n_jobs, planted):
+    background = pd.DataFrame({"age": [-2, -1, 1, 2], "n": 0})
+    mine, theirs = tmp_path / "mine.sev", tmp_path / "theirs.sev"
+    sev.Explainer(Marks(str(tmp_path / "mine.mark")), background).save(mine, allow_pickle=True)
+    sev.Explainer(Marks(str(tmp_path / "theirs.mark"), -1), background).save(theirs, allow_pickle=True)
+    (tmp_path / "theirs.mark").unlink()  # saving reads back what it wrote
+    source = tables.write(background, tmp_path / "in.parquet", 1)
+    explain_files(mine, source, tmp_path / "out", trust_pickle=True)
+    (tmp_path / "out" / "part-00000-000001.parquet").unlink()
+    archive = tmp_path / "out" / "_explainer.sev"
+    archive.unlink()
+    if planted == "file":
+        archive.write_bytes(theirs.read_bytes())
+    else:
+        archive.symlink_to(theirs)
+    with pytest.raises(BatchError, match=r"_explainer\.sev"):
+        explain_files(mine, source, tmp_path / "out", trust_pickle=True, n_jobs=n_jobs)
+    assert not (tmp_path / "theirs.mark").exists()
+
+
+def test_a_worker_compares_the_explainer_before_it_loads_it(tmp_path):
+    """Somebody may change the file after this run has looked at it."""
+    from sev.batch import _work
+
+    background = pd.DataFrame({"age": [-2, -1, 1, 2], "n": 0})
+    explainer = sev.Explainer(Marks(str(tmp_path / "mark")), background)
+    explainer.save(tmp_path / "_explainer.sev", allow_pickle=True)
+    (tmp_path / "mark").unlink()
+    work = _work.Work(str(tmp_path), '{"trust_pickle": true}', "0" * 64, b"", False)
+    with pytest.raises(BatchError, match="not the explainer that this batch began with, and was not loaded"):
+        work(_inputs.Part("part-0", "in", 0, 1, ()))
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+@pytest.mark.parametrize("name", ["_explainer.sev", "_manifest.json", "_lock"])
+def test_pipes_and_links_in_the_folder_are_refused(archive, source, tmp_path, name):
+    for plant in (os.mkfifo, lambda path: path.symlink_to(tmp_path / "elsewhere")):
+        out = tmp_path / "out"
+        explain_files(archive, source, out)
+        (out / "part-00000-000000.parquet").unlink()
+        (out / name).unlink()
+        plant(out / name)
+        # a link to nothing is no manifest: the batch would begin anew, beside the parts that are there
+        with pytest.raises((BatchError, OSError), match=f"{name}|a link, a pipe|not the folder of a batch"):
+            explain_files(archive, source, out)
+        assert not (tmp_path / "elsewhere").exists()
+        shutil.rmtree(out)
+
+
 def test_a_damaged_part_is_done_again(explainer, archive, source, tmp_path):
     explain_files(archive, source, tmp_path / "out")
     (tmp_path / "out" / "part-00000-000000.parquet").write_bytes(b"PAR1 and nothing else")
@@ -69,7 +156,7 @@ def test_another_model_setting_or_input_is_refused(archive, source, tmp_path):
 def test_a_folder_with_other_things_is_refused(archive, source, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("")
-    with pytest.raises(BatchError, match=r"not empty and holds no batch.*thesis\.tex"):
+    with pytest.raises(BatchError, match=r"not empty and is not the folder of a batch.*thesis\.tex"):
         explain_files(archive, source, tmp_path / "out")
     with pytest.raises(InputError, match="both input and output"):
         explain_files(archive, source.parent, source.parent)
@@ -166,7 +253,7 @@ def test_a_disk_that_is_full_at_the_very_end_is_told_too(explainer, archive, sou
 def test_missing_rows_are_noticed(archive, source, tmp_path, monkeypatch):
     real = _inputs.Part.tables
     monkeypatch.setattr(_inputs.Part, "tables", lambda self: (table.slice(1) for table in real(self)))
-    with pytest.raises(BatchError, match="gave 99 rows where 100 were expected"):
+    with pytest.raises(BatchError, match="has 99 rows where 100 were expected"):
         explain_files(archive, source, tmp_path / "out")
     assert not list((tmp_path / "out").glob("part-*"))
 

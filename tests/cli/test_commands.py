@@ -142,9 +142,9 @@ def test_wrong_use_is_status_2(folder, monkeypatch, words, message):
 def test_damaged_explainers_are_refused(folder):
     (folder / "bad.sev").write_bytes((folder / "one.sev").read_bytes()[:-3])
     result = run("explain", folder / "bad.sev", folder / "new.csv", status=1)
-    assert "bad.sev: The file is cut off" in result.stderr
+    assert "bad.sev: The file is truncated" in result.stderr
     result = run("explain", folder / "bad.sev", folder / "new.csv", "-o", folder / "bad.csv", status=1)
-    assert "bad.sev: The file is cut off" in result.stderr
+    assert "bad.sev: The file is truncated" in result.stderr
 
 
 def test_pickles_need_trust(folder):
@@ -212,6 +212,21 @@ def test_demo_shows_refusals():
     assert "the application would have passed" in shown
 
 
+def test_cells_that_a_spreadsheet_would_run_are_escaped_unless_raw(folder):
+    rows = tables.applications(5).assign(note=["=cmd|' /C calc'!A0", "-5", "a", "b", "c"], **{"@who": "\ufeff+1"})
+    rows.to_csv(folder / "hostile.csv", index=False)
+    for words in (("-",), ("-o", folder / "hostile_out.csv"), ("-o", folder / "hostile_out.tsv")):
+        for raw in ((), ("--raw",)):
+            words = () if words == ("-",) else words
+            result = run("explain", folder / "one.sev", folder / "hostile.csv", *words, *raw)
+            text = words[1].read_text("utf-8") if words else result.stdout
+            found = pd.read_csv(pd.io.common.StringIO(text), sep=None, engine="python")
+            assert found["note"].tolist()[:2] == [f"{'' if raw else chr(39)}=cmd|' /C calc'!A0", "-5"]
+            assert found["@who" if raw else "'@who"][0] == ("\ufeff+1" if raw else "'\ufeff+1")
+    by_json = lines(run("explain", folder / "one.sev", folder / "hostile.csv", "--json"))
+    assert by_json[0]["note"] == "=cmd|' /C calc'!A0"
+
+
 def test_files_go_to_standard_output_for_a_dash(folder):
     words = ("fit", "--model", folder / "model.skops", "--data", "-", "--label", "decision", "-o", "-")
     result = run(*words, input=(folder / "train.csv").read_bytes())
@@ -228,8 +243,7 @@ def test_rows_of_earlier_runs_do_not_count_as_speed(folder, monkeypatch):
     clock = iter([0.0, 0.0, 10.0])
     monkeypatch.setattr(_output.time, "monotonic", lambda: next(clock))
     progress = _output.Progress(quiet=False)
-    progress.start(1000, 0)
-    progress.skip(500)
+    progress.start(1000, 500)
     progress.done += 100
     assert progress._line() == "explained 600 rows, 10 rows/s, 60 % of 1,000, 40 s left"
 

@@ -18,7 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 import sev
 from sev.exceptions import ArchiveError, SevError, UntrustedTypeError
 from sev.files import _container, from_bytes, load_model, to_bytes
-from sev.files._content import check_catboost_bytes, check_lightgbm_text
+from sev.files._catboost import check_bytes as check_catboost_bytes
+from sev.files._lightgbm import checked_text as check_lightgbm_text
 from sev.files._models import model_from_bytes, model_to_bytes
 
 MARK = "code from a file ran"

@@ -10,12 +10,13 @@ import show_cases as cases
 from sklearn.linear_model import LogisticRegression
 
 import sev
+from sev._spreadsheet import escape_formula
 from sev.core import Status
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
 from sev.explanations._verification import changed_row
 from sev.reports import load_codes, reason_table, reasons
 from sev.reports._ranking import rank_features
-from sev.reports._spreadsheet import defused, to_csv
+from sev.reports._spreadsheet import to_csv
 
 CODES = {
     "amount": {"code": "R1", "above": "The amount is high", "below": "The amount is low"},
@@ -247,18 +248,18 @@ def test_a_restriction_that_hides_nothing_is_silent(many):
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1"])
-def test_cells_that_a_spreadsheet_would_run_are_defused(text):
-    assert defused(text) == f"'{text}"
+def test_cells_that_a_spreadsheet_would_run_are_escaped(text):
+    assert escape_formula(text) == f"'{text}"
     lines = list(csv.reader(to_csv(pd.DataFrame({"a": [text], text: [1]})).splitlines(keepends=True)))
     assert any(cell.startswith("'") for line in lines for cell in line)
 
 
 @pytest.mark.parametrize("text", ["-5", "+3.5", "-1e-9", "plain", "", "a=b"])
 def test_other_cells_stay_as_they_are(text):
-    assert defused(text) == text
+    assert escape_formula(text) == text
 
 
-def test_hostile_names_values_and_labels_are_defused_in_files(tmp_path):
+def test_hostile_names_values_and_labels_are_escaped_in_files(tmp_path):
     name = cases.HOSTILE[3]
     made = cases.made([(Status.OPTIMAL, [(0,)])], (name, "age"))
     made._queries.index = ["@id"]

@@ -17,8 +17,8 @@ from sev.batch._formats import format_of
 from sev.batch._inputs import InputFile, Part, first_schema, input_files, n_rows_of, parts_of, unpacked
 from sev.batch._manifest import FORMAT, FORMAT_VERSION, clear, locked, open_manifest, sweep, write_manifest
 from sev.batch._partition import PartitionExplainer
-from sev.batch._work import ARCHIVE, Work, part_rows
-from sev.batch._writers import replacing, telling_full_disk, write_tables
+from sev.batch._work import Work, done_rows, part_rows, place_archive
+from sev.batch._writers import telling_full_disk, write_tables
 from sev.core import __version__
 from sev.exceptions import BatchError, InputError
 from sev.files._container import naming, read_whole
@@ -65,6 +65,7 @@ def explain_files(
     on_part: Callable[[int], None] | None = None,
     on_kept: Callable[[int], None] | None = None,
     stdin_format: Any = None,
+    raw: bool = False,
     **options: Any,
 ) -> BatchResult:
     """Explain all rows of files of any size, part by part; the same call goes on with a run that was ended.
@@ -88,10 +89,14 @@ def explain_files(
     trust_pickle : bool, default=False
         See :func:`sev.load`; for an explainer in memory it also allows to pickle its model.
     on_start, on_part, on_kept : callable, default=None
-        Are told the number of all rows (None: unknown) and of those that are done already; the number of rows of each
-        part that is finished; and that of each part that an earlier run had finished.
+        ``on_start(total, done)`` is called once with the number of all rows (None: unknown) and of those that an
+        earlier run has done; ``on_part(rows)`` for each part that this run finishes; ``on_kept(rows)`` for each part
+        of the earlier run as it is met: these rows are among ``done`` already.
     stdin_format : str, default=None
         Format of an input called ``-``.
+    raw : bool, default=False
+        Write the cells of a CSV or TSV output as they are. By default an apostrophe goes before texts, such as
+        ``=1+2``, that a spreadsheet would run as formulas.
     **options
         As for :class:`PartitionExplainer`.
 
@@ -119,7 +124,7 @@ def explain_files(
         result = batch.run(engine, address, n_jobs, on_start, on_part, on_kept)
         if final is None:
             return result
-        n_rows = write_tables(output, final, batch.schema, batch.results())
+        n_rows = write_tables(output, final, batch.schema, batch.results(), raw=raw)
         if n_rows != result.rows:
             raise BatchError(f"{output} got {n_rows:,} rows of {result.rows:,}: run the same command again.")
         clear(folder)
@@ -168,12 +173,9 @@ class _Batch:
         on_kept: Callable[[int], None] | None,
     ) -> BatchResult:
         """Do what is not done yet, then count everything on disk."""
-        archive = self._folder / ARCHIVE
-        if not archive.exists():
-            with replacing(archive) as file:
-                file.write(self._explain.archive)
+        place_archive(self._folder, self._explain.archive, self._explain.digest)
         if on_start is not None:
-            on_start(n_rows_of(self._files), 0)
+            on_start(n_rows_of(self._files), done_rows(self._folder))
         work = Work(
             str(self._folder.absolute()),
             self._options,

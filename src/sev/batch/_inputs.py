@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sev._io import replacing
 from sev.batch._formats import TableFormat, format_of, group_sizes, group_tables, open_stream, stream_tables
 from sev.exceptions import BatchError, InputError
 
@@ -139,7 +140,7 @@ def unpacked(files: Sequence[InputFile], folder: Path) -> tuple[InputFile, ...]:
     for number, file in enumerate(files):
         if file.form.compression is not None and not file.form.is_stream:
             target = folder / f"_unpacked-{number:05d}.{file.form.name}"
-            with open_stream(file.path, file.form.compression) as stream, open(target, "wb") as plain:
+            with open_stream(file.path, file.form.compression) as stream, replacing(target) as plain:
                 shutil.copyfileobj(stream, plain, _HASH_BYTES)
             file = InputFile(str(target), file.label, TableFormat(file.form.name), file.size, file.sha256)
         elif file.path == "-" and not file.form.is_stream:

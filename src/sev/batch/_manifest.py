@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sev.batch._writers import replacing
+from sev._io import TEMPORARY_SUFFIX, open_regular, read_regular_file, write_file
 from sev.exceptions import BatchError
 
 FORMAT = "sev.batch"
 FORMAT_VERSION = 1
 _MANIFEST = "_manifest.json"
 _LOCK = "_lock"
+_MOST_BYTES = 1 << 28
 
 
 def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
@@ -30,15 +31,17 @@ def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     if not path.exists():
         strange = [one.name for one in folder.iterdir() if not one.name.startswith(("_", "."))]
         if strange:
-            raise BatchError(f"{folder} is not empty and holds no batch of sev ({strange[0]}): choose another folder.")
+            raise BatchError(
+                f"{folder} is not empty and is not the folder of a batch (it has {strange[0]}): choose another folder."
+            )
         write_manifest(folder, wanted)
         return wanted
     try:
-        held = json.loads(path.read_text("utf-8"))
+        held = json.loads(read_regular_file(path, _MOST_BYTES).decode("utf-8"))
         if held.get("format") != FORMAT or held["format_version"] > FORMAT_VERSION:
             raise ValueError("it has another format")
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise BatchError(f"{path} is no manifest of a batch: {error}.") from error
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise BatchError(f"{path} is not the manifest of a batch: {error}.") from error
     different = [name for name in wanted if held.get(name) != wanted[name]]
     if different:
         raise BatchError(
@@ -50,8 +53,7 @@ def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Put a manifest in its place, whole or not at all."""
-    with replacing(folder / _MANIFEST) as file:
-        file.write(json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+    write_file(folder / _MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
 
 
 @contextmanager
@@ -62,23 +64,24 @@ def locked(folder: Path) -> Iterator[None]:
     except ImportError:  # no such lock on this system
         yield
         return
-    with open(folder / _LOCK, "a+") as file:
+    with os.fdopen(open_regular(folder / _LOCK, os.O_RDWR | os.O_CREAT), "r+b") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise BatchError(f"Another run is at work in {folder}.") from error
+            raise BatchError(f"Another run is using {folder}.") from error
         yield
 
 
 def sweep(folder: Path) -> None:
     """Remove what runs that were ended left half-written."""
-    for path in folder.glob(".*.tmp"):
+    for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
         path.unlink(missing_ok=True)
 
 
 def clear(folder: Path) -> None:
     """Remove a batch's folder, but nothing that the batch did not write."""
-    for pattern in ("part-*.parquet", "_manifest.json", "_explainer.sev", "_lock", "_unpacked-*", ".*.tmp"):
+    sweep(folder)
+    for pattern in ("part-*.parquet", "_manifest.json", "_explainer.sev", "_lock", "_unpacked-*"):
         for path in folder.glob(pattern):
             path.unlink(missing_ok=True)
     if not os.listdir(folder):

@@ -24,10 +24,11 @@ def explain_stream(
     *,
     as_json: bool,
     rows_per_part: int,
+    raw: bool = False,
     on_rows: Callable[[int], None] | None = None,
     **options: Any,
 ) -> int:
-    """Explain all rows of files; gives their number.
+    """Explain all rows of files; returns their number.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ def explain_stream(
         Where results go, as CSV or, with ``as_json``, as JSON lines.
     rows_per_part : int
         Rows that are read at once from streams.
+    raw : bool, default=False
+        Write CSV cells as they are, even those that a spreadsheet would run as formulas.
     on_rows : callable, default=None
         Is told the number of rows of each piece that is written.
     **options
@@ -59,7 +62,7 @@ def explain_stream(
                 if len(ready) > 1:
                     results = results.add_column(0, "file", pa.array([part.label] * table.num_rows, type=pa.string()))
                 if writer is None:
-                    writer = table_writer(out, TableFormat("jsonl" if as_json else "csv"), results.schema)
+                    writer = table_writer(out, TableFormat("jsonl" if as_json else "csv"), results.schema, raw=raw)
                     names = results.column_names
                 if results.column_names != names:
                     raise InputError(f"{part.label} has other columns than the files before it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet
 from joblib import parallel_config
 
+from sev._io import read_regular_file, write_file
 from sev.batch._formats import TableFormat
 from sev.batch._inputs import Part
 from sev.batch._partition import PartitionExplainer
 from sev.batch._writers import telling_full_disk, write_tables
 from sev.exceptions import BatchError, InputError
+from sev.files._container import MOST_BYTES
 
 ARCHIVE = "_explainer.sev"
 _PARQUET = TableFormat("parquet")
@@ -49,7 +52,7 @@ class Work:
     with_label: bool
 
     def __call__(self, part: Part) -> Part:
-        """Explain a part; gives the part back without its rows."""
+        """Explain a part; returns the part without its rows."""
         # scikit-learn's own Parallel would otherwise go out to the cluster again for each call, to load or to explain
         with parallel_config(backend="sequential"):
             return self._explained(part, _partition(self.folder, self.digest, self.options))
@@ -64,7 +67,7 @@ class Work:
             raise BatchError(f"{part.label}, rows from {part.first_row:,} on: {error}") from error
         if n_rows != part.n_rows:
             path.unlink()
-            raise BatchError(f"{part.label} gave {n_rows:,} rows where {part.n_rows:,} were expected: was it changed?")
+            raise BatchError(f"{part.label} has {n_rows:,} rows where {part.n_rows:,} were expected: was it changed?")
         return Part(part.name, part.label, part.first_row, part.n_rows, ())
 
     def _results(self, explain: PartitionExplainer, part: Part, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -89,10 +92,44 @@ def part_rows(path: Path) -> int | None:
         return None
 
 
+def done_rows(folder: Path) -> int:
+    """Rows of all parts that are in place."""
+    return sum(part_rows(path) or 0 for path in folder.glob("part-*.parquet"))
+
+
+def place_archive(folder: Path, archive: bytes, digest: str) -> None:
+    """Put the explainer's file where workers find it, unless it is there already.
+
+    Raises
+    ------
+    BatchError
+        When a file of that name is there and is not the explainer of this batch.
+    """
+    if (folder / ARCHIVE).exists() or (folder / ARCHIVE).is_symlink():
+        _read_archive(folder, digest)
+        return
+    write_file(folder / ARCHIVE, archive)
+
+
+def _read_archive(folder: Path, digest: str) -> bytes:
+    """The explainer's file, compared with its digest before anything in it is parsed or run.
+
+    Others may be able to write to the folder, and the file may hold a pickle that the user trusts: only the very bytes
+    that the user named are trusted.
+    """
+    path = folder / ARCHIVE
+    try:
+        archive = read_regular_file(path, MOST_BYTES)
+    except OSError as error:
+        raise BatchError(f"{path} cannot be read: {error.strerror}.") from error
+    if hashlib.sha256(archive).hexdigest() != digest:
+        raise BatchError(
+            f"{path} is not the explainer that this batch began with, and was not loaded: somebody has changed it. "
+            "Remove it and run the same command again."
+        )
+    return archive
+
+
 @lru_cache(maxsize=2)
 def _partition(folder: str, digest: str, options: str) -> PartitionExplainer:
-    archive = (Path(folder) / ARCHIVE).read_bytes()
-    explain = PartitionExplainer(archive, **json.loads(options))
-    if explain.digest != digest:
-        raise BatchError(f"{folder}/{ARCHIVE} is not the explainer that this batch began with.")
-    return explain
+    return PartitionExplainer(_read_archive(Path(folder), digest), **json.loads(options))

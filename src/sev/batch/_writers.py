@@ -6,16 +6,18 @@ import csv
 import errno
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet
 
+from sev._io import replacing
+from sev._spreadsheet import FORMULA_START, escape_formula
 from sev.batch._formats import TableFormat
 from sev.exceptions import BatchError
 
@@ -34,34 +36,22 @@ class TableWriter(Protocol):
         ...
 
 
-def table_writer(file: Any, form: TableFormat, schema: pa.Schema) -> TableWriter:
-    """A writer into an open binary file."""
+def table_writer(file: Any, form: TableFormat, schema: pa.Schema, *, raw: bool = False) -> TableWriter:
+    """A writer into an open binary file.
+
+    With ``raw``, CSV and TSV cells are written as they are, even those that a spreadsheet would run as formulas.
+    """
     if form.compression is not None:
         file = pa.CompressedOutputStream(pa.PythonFile(_KeptOpen(file), mode="w"), form.compression)
     kinds: dict[str, Any] = {
         "parquet": _ParquetWriter,
         "feather": _FeatherWriter,
-        "csv": lambda file, schema: _CsvWriter(file, schema, ","),
-        "tsv": lambda file, schema: _CsvWriter(file, schema, "\t"),
+        "csv": lambda file, schema: _CsvWriter(file, schema, ",", raw),
+        "tsv": lambda file, schema: _CsvWriter(file, schema, "\t", raw),
         "jsonl": _JsonWriter,
     }
     writer: TableWriter = kinds[form.name](file, schema)
     return writer if form.compression is None else _Closing(writer, file)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Any]:
-    """A binary file under a temporary name that takes its own only when everything is on disk."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 @contextmanager
@@ -73,16 +63,18 @@ def telling_full_disk(folder: Path) -> Iterator[None]:
         if error.errno not in _FULL_DISK:
             raise
         raise BatchError(
-            f"The disk is full: {folder} cannot take more results. What is done is kept: make room and run the same "
-            "command again."
+            f"The disk is full: {folder} cannot take more results. What is done is kept: free some space and run the "
+            "same command again."
         ) from error
 
 
-def write_tables(path: Path, form: TableFormat, schema: pa.Schema, tables: Iterable[pa.Table]) -> int:
-    """Write tables to one file, whole or not at all; gives the number of rows."""
+def write_tables(
+    path: Path, form: TableFormat, schema: pa.Schema, tables: Iterable[pa.Table], *, raw: bool = False
+) -> int:
+    """Write tables to one file, whole or not at all; returns the number of rows. ``raw``: see :func:`table_writer`."""
     n_rows = 0
     with replacing(path) as file:
-        writer = table_writer(file, form, schema)
+        writer = table_writer(file, form, schema, raw=raw)
         try:
             for table in tables:
                 writer.write(table)
@@ -124,17 +116,20 @@ class _FeatherWriter:
 class _CsvWriter:
     """CSV has no lists: they are written as JSON."""
 
-    def __init__(self, file: Any, schema: pa.Schema, delimiter: str) -> None:
+    def __init__(self, file: Any, schema: pa.Schema, delimiter: str, raw: bool) -> None:
         self._file = file
         self._delimiter = delimiter
+        self._raw = raw
         header = io.StringIO()
-        csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
+        names = schema.names if raw else [escape_formula(name) for name in schema.names]
+        csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(names)
         file.write(header.getvalue().encode())
 
     def write(self, table: pa.Table) -> None:
         options = pa.csv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style="needed")
         buffer = io.BytesIO()
-        pa.csv.write_csv(_flat(table), buffer, options)
+        flat = _flat(table)
+        pa.csv.write_csv(flat if self._raw else _escaped(flat), buffer, options)
         self._file.write(buffer.getvalue())
 
     def close(self) -> None:
@@ -180,6 +175,31 @@ class _KeptOpen(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         return int(self._file.write(data))
+
+
+def _escaped(table: pa.Table) -> pa.Table:
+    """The same table with no text that a spreadsheet would run as a formula."""
+    for number, field in enumerate(table.schema):
+        column = table.column(number)
+        if pa.types.is_dictionary(field.type):
+            column = column.cast(field.type.value_type)
+        if not any(is_text(column.type) for is_text in _TEXTS):
+            continue
+        # most columns have no such cell, and are left as they are
+        if pa.compute.any(pa.compute.match_substring_regex(column, f"^{FORMULA_START}")).as_py():
+            cells = [None if cell is None else _escaped_cell(cell) for cell in column.to_pylist()]
+            table = table.set_column(number, field.name, pa.array(cells, type=column.type))
+    return table
+
+
+def _escaped_cell(cell: str | bytes) -> str | bytes:
+    if isinstance(cell, str):
+        return escape_formula(cell)
+    text = cell.decode(errors="replace")
+    return cell if escape_formula(text) == text else b"'" + cell
+
+
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 
 
 def _flat(table: pa.Table) -> pa.Table:

@@ -29,6 +29,9 @@ from sev.cli._output import Progress, say, write_result
 @click.option(
     "--keep", callback=comma_list, help="Columns to carry over: a,b; default: all that the model does not take."
 )
+@click.option(
+    "--raw", is_flag=True, help="Write CSV cells as they are, even those that a spreadsheet would run as formulas."
+)
 @click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Workers.")
 @click.option("--engine", type=click.Choice(["local", "dask", "ray", "spark"]), default="local", show_default=True)
 @click.option("--address", help="Of the engine's scheduler; default: one is started on this machine.")
@@ -45,7 +48,8 @@ def explain(
 
     CSV, TSV, JSON lines (.jsonl), Parquet and Feather are read, also followed by .gz or .zst. With -o, results are
     written part by part: the same command goes on with a run that was ended, and counts the rows at its end. Without
-    it they go to standard output as CSV, or as JSON lines with --json.
+    it they go to standard output as CSV, or as JSON lines with --json. In CSV, an apostrophe goes before texts that a
+    spreadsheet would run as formulas; --raw leaves them as they are.
 
     \b
     Examples:
@@ -60,7 +64,8 @@ def explain(
 
     progress = Progress(quiet)
     engine = {
-        name: options.pop(name) for name in ("engine", "address", "rows_per_part", "stdin_format", "trust_pickle")
+        name: options.pop(name)
+        for name in ("engine", "address", "rows_per_part", "stdin_format", "trust_pickle", "raw")
     }
     n_jobs = options.pop("jobs")
     in_thread = engine["engine"] == "local" and n_jobs == 1
@@ -74,7 +79,6 @@ def explain(
             n_jobs=n_jobs,
             on_start=progress.start,
             on_part=progress.update,
-            on_kept=progress.skip,
             **engine,
             **options,
         )

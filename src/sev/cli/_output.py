@@ -76,8 +76,9 @@ class Progress:
         self.done = 0
 
     def start(self, total: int | None, done: int) -> None:
-        """Begin, when it is known how many rows there are."""
+        """Begin, when it is known how many rows there are; ``done`` of them say nothing about the speed of this run."""
         self._total = total
+        self.done = self._kept = done
         self._started = self._said = time.monotonic()
         if not self._quiet and sys.stderr.isatty():
             from tqdm import tqdm
@@ -92,15 +93,6 @@ class Progress:
         elif not self._quiet and time.monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
             self._said = time.monotonic()
             click.echo(self._line(), err=True)
-
-    def skip(self, rows: int) -> None:
-        """Some rows were done by an earlier run; they say nothing about the speed of this one."""
-        self.done += rows
-        self._kept += rows
-        if self._bar is not None:
-            self._bar.initial += rows
-            self._bar.last_print_n += rows
-            self._bar.n += rows
 
     def close(self) -> None:
         """End the bar."""

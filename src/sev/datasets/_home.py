@@ -2,12 +2,11 @@
 
 import os
 import sys
-import tempfile
 import warnings
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from sev._io import write_file
 from sev.datasets._dataset import DatasetNotFoundError
 from sev.datasets._schema import caller_level
 from sev.exceptions import SevWarning
@@ -61,15 +60,7 @@ def store(file: str, data: bytes) -> None:
     path = cache_home() / file
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{file}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            os.replace(temporary, path)  # so that a reader never sees half a file
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
+        write_file(path, data)
     except OSError as error:
         warnings.warn(
             f"The downloaded {file} could not be kept in {path.parent}: {error}", SevWarning, stacklevel=caller_level()

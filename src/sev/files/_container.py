@@ -7,20 +7,18 @@ sizes and ratios are checked before anything is unpacked, and checksums before a
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import json
 import os
 import re
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sev.exceptions import ArchiveError
+from sev.exceptions import ArchiveError, SevError
 
 FORMAT = "sev.explainer"
 FORMAT_VERSION = 1
@@ -75,19 +73,19 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
         When anything about it is not as :func:`pack` makes it.
     """
     _check_seal(data)
-    with refusing("the file is no readable zip"):
+    with refusing("it is not a readable zip file"):
         archive = zipfile.ZipFile(io.BytesIO(data))
         infos = {info.filename: info for info in archive.infolist()}
         check_contents(archive.infolist(), _MEMBER_NAME)
         if MANIFEST not in infos:
-            raise ArchiveError(f"The file has no {MANIFEST}: it is no explainer of sev.")
+            raise ArchiveError(f"The file has no {MANIFEST}: it is not a sev file.")
         manifest = json.loads(read_member(archive, infos[MANIFEST]))
         _check_manifest(manifest, set(infos) - {MANIFEST})
         members = {name: read_member(archive, info) for name, info in infos.items() if name != MANIFEST}
         for name, content in members.items():
             entry = manifest["members"][name]
             if entry["size"] != len(content) or entry["sha256"] != hashlib.sha256(content).hexdigest():
-                raise ArchiveError(f"The file is damaged: {name} is not what its checksum says.")
+                raise ArchiveError(f"The file is damaged: {name} does not match its checksum.")
     return manifest, members
 
 
@@ -97,24 +95,6 @@ def read_whole(path: str | Path) -> bytes:
     if size > MOST_BYTES:
         raise ArchiveError(f"The file has {size:,} bytes; more than {MOST_BYTES:,} are not read.")
     return Path(path).read_bytes()
-
-
-def write_whole(path: str | Path, data: bytes) -> None:
-    """Write under a temporary name and move, so that a file is there whole or not at all."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no folder of this name", str(path.parent))
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp's own mode would keep colleagues out
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def check_contents(
@@ -150,7 +130,7 @@ def refusing(what: str) -> Iterator[None]:
     """Turn whatever a parser raises about hostile bytes into one error."""
     try:
         yield
-    except ArchiveError:
+    except SevError:
         raise
     except (Exception, RecursionError, MemoryError) as error:
         raise ArchiveError(f"The file cannot be read: {what} ({type(error).__name__}: {str(error)[:200]}).") from error
@@ -167,20 +147,20 @@ def naming(path: str | Path) -> Iterator[None]:
 
 def _check_seal(data: bytes) -> None:
     if not data.startswith(b"PK"):
-        raise ArchiveError("This is no file of sev: it does not start as a zip does.")
+        raise ArchiveError("This is not a sev file: it does not start like a zip file.")
     seal = _SEAL.fullmatch(data[-_SEAL_BYTES:])
     if seal is None:
-        raise ArchiveError("The file is cut off, or is no explainer saved by sev: its seal is missing.")
+        raise ArchiveError("The file is truncated, or is not a sev file: its seal is missing.")
     if hashlib.sha256(data[:-64]).hexdigest().encode() != seal.group(1):
-        raise ArchiveError("The file is damaged: its content is not what its seal says.")
+        raise ArchiveError("The file is damaged: its content does not match its seal.")
 
 
 def _check_manifest(manifest: Any, names: set[str]) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ArchiveError(f"The file's format is not {FORMAT!r}: it is no explainer of sev.")
+        raise ArchiveError(f"The file's format is not {FORMAT!r}: it is not a sev file.")
     version = manifest.get("format_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise ArchiveError("The file does not say which version of the format it has.")
+        raise ArchiveError("The file does not state its format version.")
     if version > FORMAT_VERSION:
         raise ArchiveError(
             f"The file has format version {version}, written by sev {str(manifest.get('sev_version'))[:20]}; this sev "
@@ -203,9 +183,3 @@ def _ratio(data: bytes) -> float:
     import zlib
 
     return len(data) / len(zlib.compress(data, 6))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

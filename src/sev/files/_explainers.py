@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sev._io import write_file
 from sev.core import __version__
 from sev.exceptions import ArchiveError, InputError
 from sev.explainers._parts import ExplainerParts, TargetParts
-from sev.files._container import naming, pack, read_whole, refusing, unpack, write_whole
+from sev.files._container import naming, pack, read_whole, refusing, unpack
 from sev.files._models import model_from_bytes, model_to_bytes
 from sev.files._plain import (
     form_from_plain,
@@ -36,7 +37,7 @@ _LIBRARIES = ("numpy", "pandas", "scikit-learn", "skops", "xgboost", "lightgbm",
 
 def save(explainer: Explainer, path: str | Path, *, allow_pickle: bool = False) -> None:
     """Write an explainer to one file; see :meth:`sev.Explainer.save`."""
-    write_whole(path, to_bytes(explainer, allow_pickle=allow_pickle))
+    write_file(path, to_bytes(explainer, allow_pickle=allow_pickle))
 
 
 def load(path: str | Path, *, trust_pickle: bool = False) -> Explainer:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sev._io import write_file
 from sev.exceptions import InputError
-from sev.files._container import naming, read_whole, write_whole
+from sev.files._container import naming, read_whole
 from sev.files._models import model_from_bytes, model_to_bytes
 
 _FORMS: dict[str, str] = {
@@ -38,7 +39,7 @@ def load_model(path: str | Path, *, trust_pickle: bool = False) -> Any:
     if not path.exists():
         raise InputError(f"{path} does not exist.")
     if form is None:
-        raise InputError(f"{path} has an ending that no model library uses: known are {', '.join(_FORMS)}.")
+        raise InputError(f"{path} has an ending that no model library uses: use one of {', '.join(_FORMS)}.")
     if form == "pickle" and trust_pickle:
         import joblib
 
@@ -65,4 +66,4 @@ def save_model(model: Any, path: str | Path, *, allow_pickle: bool = False) -> N
     if _FORMS.get(path.suffix.lower()) != form:
         endings = ", ".join(ending for ending, known in _FORMS.items() if known == form)
         raise InputError(f"This {type(model).__name__} is saved as {form}: give the file one of the endings {endings}.")
-    write_whole(path, data)
+    write_file(path, data)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import sys
 import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from sev._optional import require
 from sev.exceptions import ArchiveError, UntrustedTypeError
-from sev.files._container import check_contents, read_member, refusing
-from sev.files._content import check_catboost_bytes, check_lightgbm_text, check_skops_members, check_trees
-from sev.files._trusted import TRUSTED
+from sev.files._boosters import catboost_from_bytes, lightgbm_from_text, xgboost_from_bytes
+from sev.files._container import read_member, refusing
+from sev.files._skops import read_skops, untrusted_types
 
-_SKOPS_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\.(json|npy|npz|bin)")
-_MOST_SKOPS_MEMBERS = 1_000_000
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -94,18 +90,10 @@ def _to_skops(model: Any) -> bytes:
     return data
 
 
-def _from_skops(data: bytes) -> Any:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        check_contents(archive.infolist(), _SKOPS_NAME, _MOST_SKOPS_MEMBERS)
-        check_skops_members(archive)
-    _check_types(data)
-    model = _skops().loads(data, trusted=list(TRUSTED))
-    check_trees(model)
-    return model
-
-
 def _check_types(data: bytes) -> None:
-    strange = sorted(set(_skops().get_untrusted_types(data=data)) - set(TRUSTED))
+    """Refuse what could not be read again, when it is saved and not when somebody needs it."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        strange = sorted(untrusted_types(json.loads(archive.read("schema.json"))))
     if strange:
         raise UntrustedTypeError(f"it holds types that are not on the list of safe ones: {', '.join(strange[:10])}.")
 
@@ -140,27 +128,7 @@ def _renumbered(data: bytes) -> bytes:
     return buffer.getvalue()
 
 
-# -- other forms -------------------------------------------------------------------------------------------------------
-
-
-def _from_xgboost(data: bytes) -> Any:
-    xgboost = require("xgboost", extra="boosters", feature="This explainer")
-    booster = xgboost.Booster()
-    booster.load_model(bytearray(data))
-    return booster
-
-
-def _from_lightgbm(data: bytes) -> Any:
-    text = data.decode()
-    check_lightgbm_text(text)
-    lightgbm = require("lightgbm", extra="boosters", feature="This explainer")
-    return lightgbm.Booster(model_str=text)
-
-
-def _from_catboost(data: bytes) -> Any:
-    check_catboost_bytes(data)
-    catboost = require("catboost", extra="boosters", feature="This explainer")
-    return catboost.CatBoostClassifier().load_model(blob=data)
+# -- pickles -----------------------------------------------------------------------------------------------------------
 
 
 def _to_pickle(model: Any) -> bytes:
@@ -182,9 +150,9 @@ def _from_pickle(data: bytes) -> Any:
 
 
 _READERS: dict[str, Callable[[bytes], Any]] = {
-    "skops": _from_skops,
-    "xgboost": _from_xgboost,
-    "lightgbm": _from_lightgbm,
-    "catboost": _from_catboost,
+    "skops": read_skops,
+    "xgboost": xgboost_from_bytes,
+    "lightgbm": lightgbm_from_text,
+    "catboost": catboost_from_bytes,
     "pickle": _from_pickle,
 }

@@ -41,7 +41,7 @@ def schema_from_plain(kind: str, plain: Any) -> Any:
             raise ArchiveError(f"The file names an array dtype that is not known: {str(plain)[:80]!r}.")
         return np.dtype(plain)
     if kind == "polars":
-        polars = require("polars", extra="dev", feature="An explainer of polars tables")
+        polars = require("polars", extra=None, feature="An explainer of polars tables")
         return polars.Schema({str(name): _polars_from_plain(polars, dtype) for name, dtype in plain})
     arrow = require("pyarrow", extra="batch", feature="An explainer of arrow tables")
     return arrow.schema([(str(name), _arrow_from_plain(arrow, dtype)) for name, dtype in plain])

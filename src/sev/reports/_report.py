@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sev._io import write_file
 from sev.core import Status, __version__
 from sev.exceptions import InputError
 from sev.explanations import Explanations
@@ -61,13 +61,7 @@ def report(
     chosen = representative_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
     speaker = Speaker(explanations.columns, wording, language, explanations.labels)
     text = render(explanations, title, chosen, speaker, explainer)
-    # a reader never sees half a file
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(text.encode("utf-8"))
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    write_file(target, text.encode("utf-8"))
     return target
 
 
