@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from contracts.fuzz.mixing import mixed_rows
+from contracts.fuzz.mixing import mixed_rows, same_cells, take
 from contracts.fuzz.setups import Call, Setup
 
 
@@ -22,7 +22,10 @@ class Vertices:
     @classmethod
     def of(cls, setup: Setup, query: Any, reference: Any, kind: str) -> Vertices:
         features = setup.feature_columns()
-        sets = [chosen for size in range(len(features) + 1) for chosen in combinations(range(len(features)), size)]
+        usable = list(range(len(features)))
+        if len(features) > setup.n_enumerated:  # a feature that is the same in both rows is in no smallest set
+            usable = [number for number in usable if not same_cells(query, reference, features[number])]
+        sets = [chosen for size in range(len(usable) + 1) for chosen in combinations(usable, size)]
         replaced = np.zeros((len(sets), sum(map(len, features))), dtype=bool)
         for number, chosen in enumerate(sets):
             for feature in chosen:
@@ -41,8 +44,6 @@ class Vertices:
 
 def safe_scores(score: Any, table: Any, n_rows: int) -> np.ndarray:
     """Scores, NaN for the rows at which the model raises."""
-    from contracts.fuzz.mixing import take
-
     try:
         scores = np.asarray(score(table), dtype=np.float64)
     except Exception:

@@ -89,14 +89,17 @@ _COLUMNS: dict[str, Callable[[Rng, int], Any]] = {
 
 
 def split(table: Any, labels: np.ndarray, n_queries: int = N_QUERIES) -> tuple[Any, np.ndarray, Any]:
-    """Background, its labels, and queries."""
+    """Background, its labels, and queries; rows of DataFrames may have any labels, also the same ones."""
     n_rows = len(labels)
     if kind_of(table) == "pandas":
-        return (
-            table.iloc[: n_rows - n_queries].reset_index(drop=True),
-            labels[: n_rows - n_queries],
-            table.iloc[n_rows - n_queries :].reset_index(drop=True),
-        )
+        background = table.iloc[: n_rows - n_queries].reset_index(drop=True)
+        queries = table.iloc[n_rows - n_queries :].reset_index(drop=True)
+        odd = int(labels[0] * 7 + n_rows + table.shape[1]) % 4  # drawn from the data: the rest of a case stays as it is
+        if odd == 1:
+            queries.index = [f"row {number // 2}" for number in range(n_queries)]
+        elif odd == 2:
+            queries.index = background.index[n_queries - 1 :: -1]
+        return background, labels[: n_rows - n_queries], queries
     return table[: n_rows - n_queries], labels[: n_rows - n_queries], table[n_rows - n_queries :]
 
 
@@ -121,6 +124,16 @@ def negative_row(rng: Rng, score: Callable[[Any], np.ndarray], threshold: float,
     if not below.size:
         raise SkipSetup("every row is positive")
     return take(background, [int(rng.choice(below))])
+
+
+def _threshold(rng: Rng, score: Callable[[Any], np.ndarray], background: Any, response: str) -> float:
+    """A score that occurs, so that ties are exact; the number next to it; or the largest that there can be."""
+    seen = safe_scores(score, background, background.shape[0])
+    chosen = float(rng.choice(seen[np.isfinite(seen)]))
+    way = rng.random()
+    if way < 0.2:
+        return float(np.nextafter(chosen, np.inf if way < 0.1 else -np.inf))
+    return 1.0 if way < 0.25 and response == "predict_proba" else chosen
 
 
 def classifier(
@@ -156,16 +169,14 @@ def classifier(
     score = own_score(model, place, response, len(classes))
     has_own_rule = vary_threshold and len(classes) == 2 and rng.random() < 0.4
     if has_own_rule:
-        # a score that occurs, so that ties are exact
-        seen = safe_scores(score, background, background.shape[0])
-        threshold = options["threshold"] = float(rng.choice(seen[np.isfinite(seen)]))
+        threshold = options["threshold"] = _threshold(rng, score, background, response)
     if place != 1 or len(classes) > 2:
         options["target"] = classes[place]
     target = classes[place]
     setup = Setup(
         model=model,
         background=background,
-        y=y,
+        y=y if rng.random() < 0.85 else None,
         queries=queries,
         score=score,
         threshold=threshold,

@@ -40,6 +40,21 @@ def take(table: Any, rows: Sequence[int]) -> Any:
     return table[rows]
 
 
+def same_cells(query: np.ndarray, reference: np.ndarray, places: list[int]) -> bool:
+    """Whether two rows of numbers are the same in some columns."""
+    return bool((np.asarray(query)[0, places] == np.asarray(reference)[0, places]).all())
+
+
+def one_row(table: Any, row: int) -> Any:
+    """A row as users hold one: a Series, a 1-D array, a mapping."""
+    kind = kind_of(table)
+    if kind == "pandas":
+        return table.iloc[row]
+    if kind == "numpy":
+        return table[row]
+    return table.row(row, named=True) if kind == "polars" else table.slice(row, 1).to_pylist()[0]
+
+
 def mixed_rows(query: Any, reference: Any, replaced: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
     """All vertices between a query and its reference.
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from contracts.fuzz.compare import Truth, Vertices, answer_problems, query_problems, safe_scores
-from contracts.fuzz.mixing import columns_of, kind_of, take
+from contracts.fuzz.mixing import columns_of, kind_of, one_row, take
 from contracts.fuzz.recipes import RECIPES
 from contracts.fuzz.setups import Call, Setup, SkipSetup
 
@@ -21,7 +21,7 @@ import sev
 from sev.exceptions import PositiveReferenceError, SevError
 
 CALLS_PER_SETUP = 4
-STYLES = ("reversed", "alone", "halves", "two workers", "tiled", "loaded", "again")
+STYLES = ("reversed", "alone", "as one row", "halves", "two workers", "tiled", "loaded", "again")
 
 
 @dataclass
@@ -150,7 +150,7 @@ class _Run:
                 restricted=tuple(sorted(rng.permutation(self._n_features)[:n_closed].tolist())),
                 max_size=None if rng.random() < 0.7 else int(rng.integers(1, 4)),
                 max_sets=int(rng.choice([100, 100, 1, 2, 3, 5])),
-                time_limit=1e-6 if limit < 0.05 else 100.0 if limit < 0.1 else None,
+                time_limit=[1e-6, 1e-4, 2e-3, 100.0][int(limit * 40)] if limit < 0.1 else None,
                 max_predictions=int(rng.integers(1, 40)) if limit > 0.85 else 1_000_000,
                 style=str(rng.choice(STYLES)),
             )
@@ -191,6 +191,8 @@ class _Run:
             return list(explainer.explain(take(queries, rows[::-1]), **options))[::-1]
         if style == "alone":
             return [self._explain_alone(explainer, take(queries, [row]), options) for row in rows]
+        if style == "as one row":
+            return [explainer.explain_one(one_row(queries, row), **options) for row in rows]
         if style == "halves":
             cut = int(self._rng.integers(1, n_rows)) if n_rows > 1 else 1
             parts = [rows[:cut], rows[cut:]]

@@ -34,6 +34,8 @@ class Setup:
         Further arguments of the explainer.
     groups : dict of str to list of columns, default=None
         Passed as ``groups=``.
+    blocks : dict of str to list of columns, default=None
+        Groups that the package has to find by itself.
     rounding : float
         Rows with a vertex whose score is closer to the threshold than this are not compared: the score of one row
         depends on the rows scored with it. 0 for models whose scores do not.
@@ -60,6 +62,8 @@ class Setup:
         The queries as handed to ``explain``, where that is another table than ``queries``.
     expects_backend : str, default=None
         The backend that such a model has to have.
+    n_enumerated : int
+        Tables of more features are enumerated over those that differ between query and reference.
     """
 
     model: Any
@@ -72,6 +76,7 @@ class Setup:
     reference: Any = None
     options: dict[str, Any] = field(default_factory=dict)
     groups: dict[str, list[Any]] | None = None
+    blocks: dict[str, list[Any]] | None = None
     rounding: float = 0.0
     order_tolerance: float = 1e-9
     decisions_only: bool = False
@@ -84,12 +89,13 @@ class Setup:
     may_raise: tuple[type[BaseException], ...] = ()
     explained: Any = None
     expects_backend: str | None = None
-    note: str = ""
+    n_enumerated: int = 10
 
     def feature_columns(self) -> list[list[int]]:
         """Positions of the columns of each feature, in the order of their first columns."""
         columns = columns_of(self.queries)
-        owner = {member: name for name, members in (self.groups or {}).items() for member in members}
+        groups = {**(self.groups or {}), **(self.blocks or {})}
+        owner = {member: name for name, members in groups.items() for member in members}
         features: dict[Any, list[int]] = {}
         for place, column in enumerate(columns):
             features.setdefault(("group", owner[column]) if column in owner else ("column", place), []).append(place)

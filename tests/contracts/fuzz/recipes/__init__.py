@@ -4,7 +4,10 @@ from importlib import import_module
 
 from contracts.fuzz.recipes._registry import RECIPES
 
-for _module in ("plain", "boosters", "pipelines", "wrappers", "dtypes", "tables", "faults", "networks", "many_sets"):
+_MODELS = ("plain", "boosters", "options", "pipelines", "wrappers", "networks", "many_sets", "faults")
+_TABLES = ("dtypes", "tables", "unusual")
+
+for _module in (*_MODELS, *_TABLES):
     import_module(f"contracts.fuzz.recipes.{_module}")
 
 __all__ = ["RECIPES"]

@@ -15,6 +15,8 @@ from contracts.fuzz.recipes.plain import on_numbers, pick
 from contracts.fuzz.setups import Setup
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from sev.exceptions import InputError
+
 SMALL = {"n_estimators": 6, "max_depth": 3}
 
 
@@ -175,11 +177,14 @@ def _fit_categories(rng: Rng, background: Any, y: Any, queries: Any, which: str 
 
 @recipe
 def catboost_with_integer_categories(rng: Rng) -> Setup:
-    """The mean of an integer category is a value that CatBoost refuses."""
+    """The mean of an integer category is a value that CatBoost refuses: the default reference must not be one."""
     frame, labels = mixed_frame(rng, kinds=["int", "float", "int"])
     background, y, queries = split(frame, labels)
     model = make_catboost(cat_features=[frame.columns[0]], one_hot_max_size=10).fit(background, y)
-    return classifier(rng, model, background, y, queries, rounding=1e-9, **SINGLE)
+    setup = classifier(rng, model, background, y, queries, rounding=1e-9, **SINGLE)
+    if setup.options.get("reference") in ("mean", "median"):
+        setup.refuses = (InputError,)
+    return setup
 
 
 @recipe
