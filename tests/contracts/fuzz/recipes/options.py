@@ -12,7 +12,7 @@ from contracts.fuzz.draw import Rng, classifier, labels_of, numbers, split
 from contracts.fuzz.recipes._registry import recipe
 from contracts.fuzz.recipes.boosters import make_catboost, make_lightgbm, make_xgboost
 from contracts.fuzz.recipes.plain import LINEAR, TREES, on_numbers, pick
-from contracts.fuzz.setups import Setup
+from contracts.fuzz.setups import Setup, SkipSetup
 from sklearn import ensemble, tree
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
@@ -153,8 +153,6 @@ def numbers_of_all_sizes(rng: Rng) -> Setup:
     try:
         model.fit(np.clip(background, -1e30, 1e30), y)
     except ValueError as error:
-        from contracts.fuzz.setups import SkipSetup
-
         raise SkipSetup("the model refuses such numbers") from error
     return classifier(rng, model, background, y, queries, free_reference=False, may_fail=True, rounding=1e-9)
 
