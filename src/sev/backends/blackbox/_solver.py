@@ -1,43 +1,37 @@
 """Exact search with nothing but the model's own scores.
 
-All rows of a problem go through the levels together, so that one call of the model scores vertices of many rows.
-Levels one and two are tried for everyone; then a greedy descent gives each row left an upper bound; then the levels
-go on until something crosses, which is the proof that nothing smaller does, or until a limit ends the search.
+All rows of a problem go through the levels together, so that one call of the model scores vertices of many rows. A
+greedy descent finds each row an upper bound: after the first levels, or earlier where the budget might not last for
+both. The levels go on until something crosses, which is the proof that nothing smaller does, or until a limit ends the
+search. Every vertex that is scored counts: no limit is exceeded, whatever found the sets.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from math import comb
 
 import numpy as np
 
+from sev.backends.blackbox._calls import ModelCalls, Request
 from sev.backends.blackbox._levels import subsets
+from sev.backends.blackbox._rows import BestSets, RowSearch
 from sev.core import Problem, Solution, SolutionBuilder, n_words, pack
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, FloatArray
 
-#: Cells (vertices times features) put to the model in one call.
-_CELLS_PER_CALL = 1 << 19
-_GREEDY_AFTER = 2
-
-
-@dataclass
-class _Row:
-    """Where the search for one row stands."""
-
-    number: int
-    features: IntArray
-    asked: int = 0
-    best: tuple[int, ...] | None = None  # smallest set found by the greedy descent
-    sets: list[BoolArray] = field(default_factory=list)
-    scores: list[FloatArray] = field(default_factory=list)
-    done: bool = False
-    cut: bool = False  # a limit ended the level in its middle
+_DESCEND_AFTER = 2
+#: Scores of a query that are not the search's: its own, and that of the reported set, which confirms it.
+SCORED_OUTSIDE = 2
+_NO_LIMIT = 1 << 62
 
 
 def solve_blackbox(problem: Problem) -> Solution:
-    """Find all minimum sets of every row, asking only :meth:`Problem.evaluate`."""
+    """Find all minimum sets of every row, asking only :meth:`Problem.evaluate`.
+
+    ``max_predictions`` counts every row that the model scores for a query: its own score and the one that confirms the
+    reported set are two of them, so that the search itself scores at most ``max_predictions - 2`` vertices. A call in
+    which the model raises returns no scores and does not count.
+    """
     return _Search(problem).run()
 
 
@@ -45,22 +39,23 @@ class _Search:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._builder = SolutionBuilder(problem.n_rows, n_words(problem.n_features))
+        self._calls = ModelCalls(problem, self._builder)
         limits = problem.limits
         self._max_size = problem.n_features if limits.max_size is None else limits.max_size
-        self._most_rows = limits.max_predictions
-        self._deadline = None if limits.time_limit is None else time.monotonic() + limits.time_limit * problem.n_rows
-        self._per_call = max(64, _CELLS_PER_CALL // max(1, problem.n_features))
+        budget = _NO_LIMIT if limits.max_predictions is None else max(0, limits.max_predictions - SCORED_OUTSIDE)
+        self._rows = [
+            RowSearch(number, np.flatnonzero(active), budget, BestSets(limits.max_sets))
+            for number, active in enumerate(problem.active)
+        ]
 
     def run(self) -> Solution:
-        rows = [_Row(number, np.flatnonzero(active)) for number, active in enumerate(self._problem.active)]
-        size = 0
+        rows, size = self._rows, 0
         while rows:
             size += 1
-            if size > _GREEDY_AFTER:
-                self._descend([row for row in rows if row.best is None])
+            self._descend([row for row in rows if self._should_descend(row, size)])
             rows = [row for row in rows if not row.done and self._may_try(row, size)]
-            for batch in self._batches(rows, size):
-                self._ask(batch)
+            for row, sets, scores in self._calls.score(self._level(rows, size)):
+                self._record(row, sets, scores, size)
             for row in rows:
                 self._close_level(row, size)
             rows = [row for row in rows if not row.done]
@@ -68,139 +63,110 @@ class _Search:
 
     # -- one level -----------------------------------------------------------------------------------------------------
 
-    def _may_try(self, row: _Row, size: int) -> bool:
+    def _may_try(self, row: RowSearch, size: int) -> bool:
         """Whether a row's next level is within all limits; if not, its answer is recorded."""
         n_active = len(row.features)
         if size > n_active:
             self._builder.unexplainable(row.number, n_active=n_active)
             row.done = True
-        elif size > self._max_size or self._out_of_budget(row):
+        elif size > self._max_size or row.left <= 0 or self._calls.is_late:
             self._stop(row, size)
         return not row.done
 
-    def _batches(self, rows: list[_Row], size: int) -> Iterator[list[tuple[_Row, BoolArray]]]:
-        """Vertices of one level over all rows, as many as one call of the model takes."""
-        batch: list[tuple[_Row, BoolArray]] = []
-        room = self._per_call
+    def _level(self, rows: list[RowSearch], size: int) -> Iterator[Request]:
+        """All sets of one size, row by row, in the order of the features."""
         for row in rows:
-            for places in subsets(len(row.features), size, self._per_call):
+            for places in subsets(len(row.features), size, self._calls.most_per_call):
                 if row.done or row.cut:
                     break
-                if self._out_of_budget(row):
-                    row.cut = True
-                    break
-                if batch and len(places) > room:
-                    yield batch
-                    batch, room = [], self._per_call
-                sets = np.zeros((len(places), self._problem.n_features), dtype=np.bool_)
-                np.put_along_axis(sets, row.features[places], True, axis=1)
-                row.asked += len(sets)
-                batch.append((row, sets))
-                room -= len(sets)
-        if batch:
-            yield batch
+                sets = row.take_budget(self._sets_of(row, places))
+                if len(sets):
+                    yield row, sets
 
-    def _ask(self, batch: list[tuple[_Row, BoolArray]]) -> None:
-        for row, sets, scores in self._evaluate(batch):
-            crosses = self._problem.is_across(scores)
-            if crosses.any():
-                row.sets.append(sets[crosses])
-                row.scores.append(scores[crosses])
+    def _sets_of(self, row: RowSearch, places: np.ndarray) -> BoolArray:
+        sets = np.zeros((len(places), self._problem.n_features), dtype=np.bool_)
+        np.put_along_axis(sets, row.features[places], True, axis=1)
+        return sets
 
-    def _close_level(self, row: _Row, size: int) -> None:
+    def _record(self, row: RowSearch, sets: BoolArray, scores: FloatArray, size: int) -> None:
+        across = self._problem.across_sign * scores
+        crosses = self._problem.is_across(scores)
+        if crosses.any():
+            row.found.add(sets[crosses], across[crosses])
+        elif size == 1 and across.max() > row.reached:  # where a descent would begin
+            row.reached, row.chosen = float(across.max()), np.flatnonzero(sets[np.argmax(across)]).tolist()
+
+    def _close_level(self, row: RowSearch, size: int) -> None:
         if row.done:
             return
-        if row.sets:
-            sets, scores = np.concatenate(row.sets), np.concatenate(row.scores)
-            order = np.argsort(-self._problem.across_sign * scores, kind="stable")
-            most = self._problem.limits.max_sets
-            self._builder.found(
-                row.number,
-                pack(sets[order[:most]]),
-                lower_bound=size,
-                complete=not row.cut and len(sets) <= most,
-            )
+        if row.found.sets is not None:
+            complete = not row.cut and row.found.n_seen <= len(row.found.sets)
+            self._builder.found(row.number, pack(row.found.sets), lower_bound=size, complete=complete)
             row.done = True
         elif row.cut:
             self._stop(row, size)
 
-    # -- limits --------------------------------------------------------------------------------------------------------
-
-    def _out_of_budget(self, row: _Row) -> bool:
-        if self._most_rows is not None and row.asked >= self._most_rows:
-            return True
-        return self._deadline is not None and time.monotonic() > self._deadline
-
-    def _stop(self, row: _Row, size: int) -> None:
+    def _stop(self, row: RowSearch, size: int) -> None:
         """End a row's search: sets smaller than ``size`` are proven not to cross."""
-        if row.best is None and not row.done:
-            self._descend([row])
-        if row.done:
-            return
-        if row.best is not None and len(row.best) <= self._max_size:
+        if row.best is None:
+            self._builder.undecided(row.number, lower_bound=size)
+        else:
             sets = np.zeros((1, self._problem.n_features), dtype=np.bool_)
             sets[0, list(row.best)] = True
+            # nothing smaller crosses: the set of the descent is a smallest one, though others may not be known
             proven = len(row.best) == size
             self._builder.found(row.number, pack(sets), lower_bound=size, complete=False, proven=proven)
-        else:
-            self._builder.undecided(row.number, lower_bound=size)
         row.done = True
 
     # -- greedy descent ------------------------------------------------------------------------------------------------
 
-    def _descend(self, rows: list[_Row]) -> None:
-        """Change the feature that moves the score most, again and again, until the row crosses."""
-        chosen: dict[int, list[int]] = {row.number: [] for row in rows}
-        going = [row for row in rows if len(row.features)]
+    def _should_descend(self, row: RowSearch, size: int) -> bool:
+        """Whether it is time for a row's upper bound: once, before a level that may use up what is left."""
+        if row.done or row.descended or size == 1 or size > min(len(row.features), self._max_size):
+            return False
+        if size > _DESCEND_AFTER or self._calls.is_timed:
+            return True
+        n_active = len(row.features)
+        return comb(n_active, size) + comb(n_active, 2) > row.left
+
+    def _descend(self, rows: list[RowSearch]) -> None:
+        """Change the feature that moves the score most, again and again, until the row crosses or may not go on.
+
+        The first step is known from the level of single features.
+        """
+        for row in rows:
+            row.descended = True
+        going = rows
         while going:
-            steps = [(row, self._one_more(row, chosen[row.number])) for row in going if not row.done]
-            going = []
-            for row, sets, scores in self._evaluate(steps):
-                row.asked += len(sets)
-                best = int(np.argmax(self._problem.across_sign * scores))
-                chosen[row.number] = np.flatnonzero(sets[best]).tolist()
-                if self._problem.is_across(scores[best : best + 1])[0]:
-                    row.best = tuple(chosen[row.number])
-                elif len(chosen[row.number]) < len(row.features):
-                    going.append(row)
+            best: dict[int, tuple[float, bool, BoolArray]] = {}
+            for row, sets, scores in self._calls.score(self._steps(going)):
+                place = int(np.argmax(self._problem.across_sign * scores))
+                reached = float(self._problem.across_sign * scores[place])
+                if row.number not in best or reached > best[row.number][0]:
+                    crosses = bool(self._problem.is_across(scores[place : place + 1])[0])
+                    best[row.number] = reached, crosses, sets[place]
+            going = [row for row in going if not row.done and self._take_step(row, best.get(row.number))]
+        for row in rows:
+            row.cut = False  # a descent that was cut proves nothing, and takes nothing from the level
 
-    def _one_more(self, row: _Row, chosen: list[int]) -> BoolArray:
-        free = np.setdiff1d(row.features, chosen)
-        sets = np.zeros((len(free), self._problem.n_features), dtype=np.bool_)
-        sets[:, chosen] = True
-        sets[np.arange(len(free)), free] = True
-        return sets
+    def _steps(self, rows: list[RowSearch]) -> Iterator[Request]:
+        for row in rows:
+            if row.done:
+                continue
+            free = np.setdiff1d(row.features, row.chosen)
+            sets = np.zeros((len(free), self._problem.n_features), dtype=np.bool_)
+            sets[:, row.chosen] = True
+            sets[np.arange(len(free)), free] = True
+            allowed = row.take_budget(sets)
+            if len(allowed):
+                yield row, allowed
 
-    # -- the model -----------------------------------------------------------------------------------------------------
-
-    def _evaluate(self, batch: list[tuple[_Row, BoolArray]]) -> list[tuple[_Row, BoolArray, FloatArray]]:
-        """Scores of all vertices in one call; rows on which the model fails are set aside, the others go on."""
-        batch = [(row, sets) for row, sets in batch if not row.done]
-        if not batch:
-            return []
-        numbers = np.concatenate([np.full(len(sets), row.number, dtype=np.int64) for row, sets in batch])
-        together = np.concatenate([sets for _, sets in batch])
-        try:
-            scores = self._problem.evaluate(numbers, together)
-        except Exception as error:  # the model may raise anything
-            if len(batch) == 1:
-                self._fail(batch[0][0], f"{type(error).__name__}: {error}")
-                return []
-            return [answer for part in batch for answer in self._evaluate([part])]
-        answers = []
-        for (row, sets), some in zip(batch, _split(scores, batch), strict=True):
-            if np.isfinite(some).all():
-                answers.append((row, sets, some))
-            else:
-                self._fail(row, f"the model's score is {some[~np.isfinite(some)][0]}")
-        return answers
-
-    def _fail(self, row: _Row, reason: str) -> None:
-        if not row.done:
-            self._builder.error(row.number, reason)
-            row.done = True
-
-
-def _split(scores: FloatArray, batch: list[tuple[_Row, BoolArray]]) -> list[FloatArray]:
-    ends = np.cumsum([len(sets) for _, sets in batch])
-    return np.split(scores, ends[:-1])
+    def _take_step(self, row: RowSearch, step: tuple[float, bool, BoolArray] | None) -> bool:
+        """Whether the descent of a row goes on."""
+        if step is None:
+            return False
+        row.chosen = np.flatnonzero(step[2]).tolist()
+        if step[1]:
+            row.best = tuple(row.chosen)
+            return False
+        return not row.cut and len(row.chosen) < min(len(row.features), self._max_size)
