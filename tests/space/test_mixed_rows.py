@@ -186,7 +186,7 @@ def test_rows_of_arrow_are_those_mixed_by_hand(name):
 def test_other_markers_of_missing_values_are_other_cells():
     frame = pd.DataFrame({"x": pd.Series([None, np.nan, "a"], dtype=object)})
     space = FeatureSpace.of(frame)
-    differs = differing_features(space, frame, frame.iloc[[0]], np.zeros(3, dtype=int))
+    differs = differing_features(TableForm.of(frame), space, frame, frame.iloc[[0]], np.zeros(3, dtype=int))
     assert differs[:, 0].tolist() == [False, True, True]
 
 

@@ -77,9 +77,9 @@ def test_missing_in_both_is_no_difference():
     for column in frame:
         frame[column] = frame[column].convert_dtypes() if column == "i" else frame[column]
     space = FeatureSpace.of(frame)
-    one_reference = differing_features(space, frame, frame.iloc[[0]], np.zeros(2, dtype=int))
+    one_reference = differing_features(TableForm.of(frame), space, frame, frame.iloc[[0]], np.zeros(2, dtype=int))
     assert one_reference.tolist() == [[False] * 3, [True] * 3]
-    two_references = differing_features(space, frame, frame, np.array([0, 0]))
+    two_references = differing_features(TableForm.of(frame), space, frame, frame, np.array([0, 0]))
     assert two_references.tolist() == [[False] * 3, [True] * 3]
 
 

@@ -168,9 +168,12 @@ class Explainer:
         Explanations
             One for each row, in order.
         """
-        queries = self._form.to_frame(X)
-        settings = self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions)
-        return self._explain(queries, settings, n_jobs=n_jobs, progress=progress)
+        return self._explain(
+            self._form.to_frame(X),
+            self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions),
+            n_jobs=n_jobs,
+            progress=progress,
+        )
 
     def explain_one(self, row: Any, **options: Any) -> Explanation:
         """Explain a single row.
@@ -227,6 +230,8 @@ class Explainer:
     @property
     def reference(self) -> pd.DataFrame:
         """The reference rows, one for each class being explained or each group of queries."""
+        if len(self._tasks) == 1:
+            return self._tasks[0].reference.rows.copy()
         return pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
 
     @property

@@ -23,10 +23,14 @@ from sev.space import FeatureSpace, is_quantity
 from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Of the rows that look like the background, one in so many is compared at a vertex that no answer rests on.
-_ONE_IN = 8
+_ONE_IN = 16
+#: Of the sets of answers, which the model scores in any case, those of one row in so many are compared.
+_SETS_ONE_IN = 4
 _VERTICES_OF_A_STRANGE_ROW = 4
 #: A gap beyond this many tolerances is not rounding: then no row of the kind is trusted to the reading any more.
 _ROUNDING = 16.0
+#: Up to so many values, a loop is quicker than pandas.
+_FEW = 8
 _MIX = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
@@ -62,25 +66,30 @@ class Familiar:
     def strange_features(self, queries: pd.DataFrame) -> BoolArray:
         """Features in which a query holds what no background row does; (n_queries, n_features)."""
         strange = np.zeros((len(queries), len(self._columns)), dtype=np.bool_)
-        if self._numeric.all() and all(getattr(dtype, "kind", "O") in "fiub" for dtype in queries.dtypes.array):
-            self._mark_numbers(queries.to_numpy(dtype=np.float64), slice(None), strange)
-        else:
-            for number, name in enumerate(self._columns):
-                self._mark_column(queries[name], number, strange)
-        by_feature = np.zeros((len(queries), len(self._space)), dtype=np.bool_)
-        if len(self._space) == len(self._columns):
-            return strange
-        for number, feature in enumerate(self._space.column_feature.tolist()):
-            by_feature[:, feature] |= strange[:, number]
-        return by_feature
+        plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in queries.dtypes.array])
+        together = np.flatnonzero(plain & self._numeric)
+        if together.size:
+            some = queries if together.size == len(self._columns) else queries.iloc[:, together]
+            self._mark_numbers(some.to_numpy(dtype=np.float64), together, strange)
+        for number in np.flatnonzero(~(plain & self._numeric)).tolist():
+            self._mark_column(queries.iloc[:, number], number, strange)
+        return self._space.by_feature(strange)
 
-    def _mark_numbers(self, numbers: FloatArray, columns: Any, strange: BoolArray) -> None:
+    def _is_strange(self, value: Any, number: int) -> bool:
+        if pd.isna(value):
+            return not self._missing[number]
+        if self._numeric[number] and isinstance(value, (int, float, np.number)):
+            return not self._low[number] <= value <= self._high[number]
+        known = self._values.get(number)
+        return known is not None and value not in known
+
+    def _mark_numbers(self, numbers: FloatArray, columns: IntArray, strange: BoolArray) -> None:
         beyond = (numbers < self._low[columns]) | (numbers > self._high[columns])
         strange[:, columns] = beyond | (np.isnan(numbers) & ~self._missing[columns])
 
     def _mark_column(self, values: pd.Series, number: int, strange: BoolArray) -> None:
-        if self._numeric[number] and getattr(values.dtype, "kind", "O") in "fiub":
-            self._mark_numbers(values.to_numpy(dtype=np.float64, na_value=np.nan), number, strange)
+        if len(values) <= _FEW:
+            strange[:, number] = [self._is_strange(value, number) for value in values]
             return
         missing = values.isna().to_numpy()
         if not self._missing[number]:
@@ -92,9 +101,9 @@ class Familiar:
             fresh = np.array([value not in known for value in values.cat.categories], dtype=np.bool_)
             strange[:, number] |= np.append(fresh, False)[values.cat.codes.to_numpy()]
         else:
-            strange[:, number] |= (
-                np.fromiter((value not in known for value in values), np.bool_, len(values)) & ~missing
-            )
+            fresh = [value for value in values.unique() if value not in known and not pd.isna(value)]
+            if fresh:
+                strange[:, number] |= values.isin(fresh).to_numpy(dtype=np.bool_) & ~missing
 
 
 @dataclass
@@ -152,7 +161,7 @@ class QueryProof:
         self._active = active
         self.doubts = Doubts()
 
-    @property
+    @cached_property
     def is_strange(self) -> BoolArray:
         """Rows that hold something that no background row does."""
         return self._strange.any(axis=1)
@@ -165,9 +174,16 @@ class QueryProof:
         for row in np.flatnonzero(~(gaps <= 1.0)).tolist():
             self.doubts.rows[row] = "the scores read from the model differ from its own"
 
-    def compare(self, rows: IntArray, sets: BoolArray, scores: FloatArray) -> None:
-        """Compare the two scores of vertices; a gap that is no rounding casts doubt on all rows of the kind."""
-        self._judge(rows, self._gaps(self._margins(rows, sets), scores), scores)
+    def compare(self, rows: IntArray, sets: BoolArray, scores: FloatArray, *, share: bool = False) -> None:
+        """Compare the two scores of vertices; a gap that is no rounding casts doubt on all rows of the kind.
+
+        With ``share``, of the rows that look like the background only some are compared.
+        """
+        if share:
+            chosen = self.is_strange[rows] | (self._hashes[rows] % np.uint64(_SETS_ONE_IN) == 0)
+            rows, sets, scores = rows[chosen], sets[chosen], scores[chosen]
+        if len(rows):
+            self._judge(rows, self._gaps(self._margins(rows, sets), scores), scores)
 
     def refuse(self, rows: IntArray, reason: str) -> None:
         """Trust the reading no more for some rows."""

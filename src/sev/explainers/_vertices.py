@@ -11,7 +11,7 @@ import pandas as pd
 
 from sev.backends._scores import Scorer
 from sev.exceptions import ModelError
-from sev.space import FeatureSpace, Mixer, TableForm, differing_features
+from sev.space import FeatureSpace, Mixer, TableForm
 from sev.typing import BoolArray, FloatArray, IntArray, Kind, NativeTable
 
 #: Rows of a call on which a model is tested for whether dtypes matter to it.
@@ -54,8 +54,6 @@ class Vertices:
         #: Rows on which the model failed, and what happened.
         self.failures: dict[int, str] = {}
         self._scorer = scorer
-        self._space = space
-        self._references = references
         self._mixer = Mixer(form, space, queries, references, assigned)
         if self._mixer.widened and not dtypes.matter(queries, self._mixer.wider_dtypes()):
             self._mixer = Mixer(form, space, queries, references, assigned, alone=False)
@@ -63,7 +61,7 @@ class Vertices:
     @cached_property
     def differing(self) -> BoolArray:
         """Features in which a query and its reference differ."""
-        return differing_features(self._space, self.queries, self._references, self.assigned)
+        return self._mixer.differing()
 
     def taken_from_reference(self, sets: BoolArray) -> BoolArray:
         """Which features a vertex takes from the reference, for the set that is changed."""

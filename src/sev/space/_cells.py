@@ -12,6 +12,8 @@ from sev.space._native import is_nan_value
 from sev.space._tables import cast_losslessly
 from sev.typing import BoolArray, IntArray
 
+#: Up to so many values, a loop is quicker than pandas.
+_FEW = 8
 #: Integers up to here are floats without rounding.
 _EXACT_IN_FLOAT = 2**53
 
@@ -25,13 +27,23 @@ class MixedColumn:
 
     Parameters
     ----------
-    queries, references : Series
-        The column.
+    queries, references : DataFrame
+        The rows.
+    number : int
+        Place of the column in both.
     """
 
-    def __init__(self, queries: pd.Series, references: pd.Series) -> None:
-        self._queries = queries
-        self._references = references
+    def __init__(self, queries: pd.DataFrame, references: pd.DataFrame, number: int) -> None:
+        self._tables = queries, references
+        self._number = number
+
+    @cached_property
+    def _queries(self) -> pd.Series:
+        return self._tables[0].iloc[:, self._number]
+
+    @cached_property
+    def _references(self) -> pd.Series:
+        return self._tables[1].iloc[:, self._number]
 
     @cached_property
     def _fitted(self) -> tuple[pd.Series, BoolArray]:
@@ -107,8 +119,8 @@ def _different(values: pd.Series, references: pd.Series, assigned: IntArray) -> 
             both = np.isnan(mine) & np.isnan(other)
             different &= ~both | (is_nan_value(mine) != is_nan_value(other))
         return different
-    if values.dtype == object:
-        return _different_objects(values.to_numpy(), references.to_numpy()[assigned])
+    if values.dtype == object or (len(values) <= _FEW and not isinstance(values.dtype, np.dtype)):
+        return _different_objects(values.to_numpy(dtype=object), references.to_numpy(dtype=object)[assigned])
     codes, _ = pd.factorize(_stack(values, references), use_na_sentinel=True)
     return np.asarray(codes[: len(values)] != codes[len(values) :][assigned])
 

@@ -84,6 +84,15 @@ class FeatureSpace:
         number = {column: index for index, feature in enumerate(self.features) for column in feature.columns}
         return np.array([number[column] for column in self.columns], dtype=np.int64)
 
+    def by_feature(self, marks: BoolArray) -> BoolArray:
+        """For marks of columns (n_rows, n_columns), which features have a marked column; (n_rows, n_features)."""
+        if len(self) == len(self.columns):
+            return marks
+        marked = np.zeros((len(marks), len(self)), dtype=np.bool_)
+        for number, feature in enumerate(self.column_feature.tolist()):
+            marked[:, feature] |= marks[:, number]
+        return marked
+
     def __len__(self) -> int:
         return len(self.features)
 

@@ -12,8 +12,12 @@ import pandas as pd
 from sev.space._cells import MixedColumn
 from sev.space._features import FeatureSpace
 from sev.space._native import is_nan_value
-from sev.space._tables import TableForm, all_float
+from sev.space._tables import TableForm
 from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
+
+_FLOAT = np.dtype(np.float64)
+#: Columns that may be put into a table one by one; pandas warns of many.
+_MOST_INSERTED = 60
 
 
 class Mixer:
@@ -45,6 +49,7 @@ class Mixer:
         alone: bool = True,
     ) -> None:
         self._form = form
+        self._space = space
         self._column_feature = space.column_feature
         self._queries = queries
         self._references = references
@@ -52,22 +57,41 @@ class Mixer:
         self._alone = alone
 
     @cached_property
-    def _numbers(self) -> tuple[FloatArray, FloatArray] | None:
-        """Queries and references as two arrays, when all columns are float64 and can be mixed in one step."""
-        if not all_float(self._queries) or not all_float(self._references):
-            return None
-        return self._queries.to_numpy(), self._references.to_numpy()
+    def _columns(self) -> list[MixedColumn]:
+        return [MixedColumn(self._queries, self._references, number) for number in range(len(self._form.columns))]
+
+    def differing(self) -> BoolArray:
+        """Features whose columns are not all the same in a query and its reference; (n_queries, n_features)."""
+        differs = np.zeros((len(self._queries), len(self._form.columns)), dtype=np.bool_)
+        together, others = self._blocks
+        if together.size:
+            differs[:, together] = _different_numbers(*self._numbers_of(together), self._assigned)
+        for number in others.tolist():
+            differs[:, number] = self._columns[number].differs(self._assigned)
+        return self._space.by_feature(differs)
 
     @cached_property
-    def _columns(self) -> list[MixedColumn]:
-        return [MixedColumn(self._queries[name], self._references[name]) for name in self._form.columns]
+    def _blocks(self) -> tuple[IntArray, IntArray]:
+        """Columns that are float64 in queries and references, which are compared at once, and the others."""
+        both = zip(self._queries.dtypes.array, self._references.dtypes.array, strict=True)
+        plain = np.array([one == _FLOAT and other == _FLOAT for one, other in both])
+        return np.flatnonzero(plain), np.flatnonzero(~plain)
+
+    def _numbers_of(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Columns of float64 of queries and references, as two arrays."""
+        if columns.size == len(self._form.columns):
+            return self._queries.to_numpy(), self._references.to_numpy()
+        return self._block_numbers
+
+    @cached_property
+    def _block_numbers(self) -> tuple[FloatArray, FloatArray]:
+        columns = self._blocks[0]
+        return self._queries.iloc[:, columns].to_numpy(), self._references.iloc[:, columns].to_numpy()
 
     @cached_property
     def widened(self) -> list[int]:
         """Columns in which a reference has a value that the queries' dtype does not hold."""
-        if self._numbers is not None:
-            return []
-        return [number for number, column in enumerate(self._columns) if column.misfits.any()]
+        return [number for number in self._blocks[1].tolist() if self._columns[number].misfits.any()]
 
     def wider_dtypes(self) -> dict[Any, Any]:
         """The dtype of each widened column that holds all its cells."""
@@ -99,26 +123,37 @@ class Mixer:
         from_reference : ndarray of bool, shape (n_vertices, n_features)
             Features taken from the query's reference; the others stay the query's.
         """
-        if self._numbers is not None and self._form.kind == "numpy":
-            return self._mix_numbers(rows, from_reference)
+        if not self._blocks[1].size and self._form.kind == "numpy":
+            return self._mix_block(self._blocks[0], rows, from_reference[:, self._column_feature])
         return self._form.to_native(self.frame(rows, from_reference))
 
     def frame(self, rows: IntArray, from_reference: BoolArray) -> pd.DataFrame:
         """Vertices in the common form, in dtypes that hold all of them."""
-        if self._numbers is not None:
-            mixed = self._mix_numbers(rows, from_reference)
-            return pd.DataFrame(mixed, columns=self._queries.columns, copy=False)
         by_column = from_reference[:, self._column_feature]
-        reference_at = len(self._queries) + self._assigned[rows]
-        taken: dict[Any, Any] = {}
-        for number, name in enumerate(self._form.columns):
-            column, chosen = self._columns[number], by_column[:, number]
-            misfit = number in self.widened and bool((chosen & column.misfits[self._assigned[rows]]).any())
-            cells = column.wide if misfit else column.narrow
-            taken[name] = _as_series(cells.take(np.where(chosen, reference_at, rows)))
-        frame = pd.DataFrame(taken, copy=False)
+        together, others = self._blocks
+        if len(others) > _MOST_INSERTED or not together.size:
+            together, others = together[:0], np.arange(len(self._form.columns))
+        frame = pd.DataFrame(self._mix_block(together, rows, by_column), copy=False)
+        for number in others.tolist():
+            # under its number: pandas takes any name for a column, but not any two
+            frame.insert(number, f"_{number}", self._mix_column(number, rows, by_column[:, number]))
         frame.columns = self._queries.columns  # with its name and dtype
         return frame
+
+    def _mix_block(self, columns: IntArray, rows: IntArray, by_column: BoolArray) -> FloatArray:
+        if not columns.size:
+            return np.empty((len(rows), 0))
+        queries, references = self._numbers_of(columns)
+        others = references if len(references) == 1 else references[self._assigned[rows]]
+        mine = queries if _is_everything(rows, len(queries)) else queries[rows]
+        return np.where(by_column[:, columns] if columns.size < by_column.shape[1] else by_column, others, mine)
+
+    def _mix_column(self, number: int, rows: IntArray, chosen: BoolArray) -> Any:
+        column = self._columns[number]
+        assigned = self._assigned[rows]
+        misfit = number in self.widened and bool((chosen & column.misfits[assigned]).any())
+        cells = column.wide if misfit else column.narrow
+        return _as_series(cells.take(np.where(chosen, len(self._queries) + assigned, rows)))
 
     def apply(self, function: Callable[[NativeTable], Any], rows: IntArray, from_reference: BoolArray) -> Any:
         """What a function of tables returns for each vertex, each in a table of the dtypes that it would have alone."""
@@ -149,30 +184,21 @@ class Mixer:
         for number in range(group.max(initial=-1) + 1):
             yield np.flatnonzero(group == number)
 
-    def _mix_numbers(self, rows: IntArray, from_reference: BoolArray) -> FloatArray:
-        assert self._numbers is not None
-        queries, references = self._numbers
-        others = references if len(references) == 1 else references[self._assigned[rows]]
-        mine = queries if _is_everything(rows, len(queries)) else queries[rows]
-        return np.where(from_reference[:, self._column_feature], others, mine)
-
 
 def differing_features(
-    space: FeatureSpace, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray
+    form: TableForm, space: FeatureSpace, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray
 ) -> BoolArray:
     """Features whose columns are not all the same in a query and its reference; (n_queries, n_features)."""
-    if len(space) == len(space.columns) and all_float(queries) and all_float(references):
-        mine, other = queries.to_numpy(), references.to_numpy()
-        other = other if len(other) == 1 else other[assigned]
-        different = mine != other
-        if np.isnan(other).any():
-            both = np.isnan(mine) & np.isnan(other)
-            different &= ~both | (is_nan_value(mine) != is_nan_value(other))
-        return different
-    differs = np.zeros((len(queries), len(space)), dtype=np.bool_)
-    for column, feature in zip(space.columns, space.column_feature.tolist(), strict=True):
-        differs[:, feature] |= MixedColumn(queries[column], references[column]).differs(assigned)
-    return differs
+    return Mixer(form, space, queries, references, assigned).differing()
+
+
+def _different_numbers(mine: FloatArray, other: FloatArray, assigned: IntArray) -> BoolArray:
+    other = other if len(other) == 1 else other[assigned]
+    different: BoolArray = mine != other
+    if np.isnan(other).any():
+        both = np.isnan(mine) & np.isnan(other)
+        different &= ~both | (is_nan_value(mine) != is_nan_value(other))
+    return different
 
 
 def _as_series(cells: Any) -> Any:
