@@ -318,6 +318,17 @@ def test_rows_are_explained_as_predicted_by_a_models_own_threshold(name, target)
     assert explainer.backend == "linear"
 
 
+def test_the_last_model_of_a_stack_may_have_a_threshold_of_its_own():
+    X, y = data()
+    last = FixedThresholdClassifier(linear_model.LogisticRegression(), threshold=0.2)
+    members = [("a", linear_model.LogisticRegression()), ("b", ensemble.RandomForestClassifier(3, random_state=0))]
+    model = ensemble.StackingClassifier(members, final_estimator=last, cv=2).fit(X, y)
+    with pytest.warns(FallbackWarning, match="combines 2 models"):
+        explainer = sev.Explainer(model, X, y, reference="median", allow_positive_reference=True)
+    assert explainer.threshold == 0.2
+    assert ((explainer.explain(X, max_size=1).statuses != "not_target") == (model.predict(X) == 1)).all()
+
+
 def test_a_threshold_of_its_own_that_no_score_reaches_survives_a_pickle():
     X, y = data()
     model = FixedThresholdClassifier(linear_model.LogisticRegression(), threshold=1.2).fit(X, y)

@@ -204,12 +204,29 @@ def index_of_class(classes: tuple[Any, ...], target: Any) -> int:
 
 
 def check_probabilities(scorer: Scorer, scores: FloatArray, threshold: float | None) -> None:
-    """Refuse to guess a threshold for a callable whose scores are not probabilities."""
+    """Refuse to guess a threshold for a callable whose scores are not probabilities, and one outside of those that are.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The score of the class being explained.
+    scores : ndarray
+        Scores of background rows.
+    threshold : float or None
+        As the user gave it.
+    """
     finite = scores[np.isfinite(scores)]
-    if scorer.response != "call" or threshold is not None or scorer.leads or not finite.size:
+    if scorer.response != "call" or scorer.leads or not finite.size:
         return
-    if finite.min() < 0.0 or finite.max() > 1.0:
+    low, high = float(finite.min()), float(finite.max())
+    are_probabilities = low >= 0.0 and high <= 1.0
+    if threshold is None and not are_probabilities:
         raise InputError(
-            f"The callable's scores lie between {finite.min():.3g} and {finite.max():.3g}, so they are no "
-            "probabilities: pass threshold= (0 for log-odds)."
+            f"The callable's scores lie between {low:.3g} and {high:.3g}, so they are no probabilities: pass "
+            "threshold= (0 for log-odds)."
+        )
+    if threshold is not None and are_probabilities and not 0.0 <= threshold <= 1.0:
+        raise InputError(
+            f"threshold={threshold!r} lies outside [0, 1], while the callable's scores of the background lie between "
+            f"{low:.3g} and {high:.3g}: no decision could ever change."
         )

@@ -94,10 +94,12 @@ def decision_rule(model: Any) -> DecisionRule | None:
 
 def _predicted_by(model: Any) -> Any | None:
     """The model inside a wrapper that hands ``predict`` on to it."""
-    wrapper = _sklearn_class(model, _HANDLERS)
+    wrapper = _sklearn_class(model, {*_HANDLERS, "StackingClassifier"})
     name = None if wrapper is None else wrapper.__name__
     if name == "Pipeline":
         return model.steps[-1][1]
+    if name == "StackingClassifier":
+        return model.final_estimator_
     if name in _SEARCHES:
         return getattr(model, "best_estimator_", None)
     if name == "FrozenEstimator":
