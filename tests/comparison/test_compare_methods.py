@@ -366,7 +366,7 @@ def test_sev_alone_needs_no_package(monkeypatch, numbers):
         ({"methods": []}, "no method to compare"),
         ({"methods": ["shapp-tree"]}, "did you mean 'shap-tree'"),
         ({"ordering": "random"}, "ordering='random'"),
-        ({"options": {"lime": {}}}, "none of the methods"),
+        ({"options": {"lime": {}}}, "not among the methods"),
         ({"max_queries": 0}, "max_queries=0"),
         ({"random_state": "x"}, "random_state='x'"),
         ({"target": "predicted"}, "one class"),
@@ -391,7 +391,7 @@ def test_a_method_of_ones_own_has_a_name_of_its_own(monkeypatch):
     monkeypatch.setattr("sev.comparison._registry.METHODS", dict(METHODS))
     register_method("mine", "somewhere:prepare")
     register_method("mine", "somewhere:prepare")
-    with pytest.raises(InputError, match="known already"):
+    with pytest.raises(InputError, match="already registered"):
         register_method("mine", "elsewhere:prepare")
 
 

@@ -75,7 +75,7 @@ def test_only_the_kept_features_are_looked_at(rows):
     [
         (0, [0, 1], np.zeros(3000), "k=0 must be"),
         (3, [0, 1], np.zeros(3000), "from 1 to 2"),
-        (1, [0, 1], np.zeros(5), "one probability a row"),
+        (1, [0, 1], np.zeros(5), "one probability for each row"),
         (1, [0, 1], np.full(3000, 2.0), "between 0 and 1"),
     ],
 )
@@ -89,5 +89,5 @@ def test_what_it_cannot_take_is_told(rows):
         L2X(1).selected(rows)
     with pytest.raises(InputError, match="missing values"):
         L2X(1).fit(np.where(rows > 3, np.nan, rows), np.zeros(3000))
-    with pytest.raises(InputError, match=r"\['town'\] hold none"):
+    with pytest.raises(InputError, match=r"\['town'\] are not numeric"):
         L2X(1).fit(pd.DataFrame({"town": ["a", "b"], "age": [1.0, 2.0]}), [0.0, 1.0])

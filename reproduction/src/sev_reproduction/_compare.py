@@ -80,9 +80,9 @@ def verdict(ours: dict[str, float], theirs: dict[str, float]) -> str:
     worse = []
     for figure, value in ours.items():
         high_is_good = figure.endswith(("accuracy", "auc"))
-        room = 0.5 if "unexplainable" in figure else 0.005
+        tolerance = 0.5 if "unexplainable" in figure else 0.005
         lost = theirs[figure] - value if high_is_good else value - theirs[figure]
-        if lost > room + 1e-9:
+        if lost > tolerance + 1e-9:
             digits = 1 if "unexplainable" in figure else 3
             word = "below" if high_is_good else "above"
             name = FIGURES.get(figure, "unexplainable, %")

@@ -64,7 +64,7 @@ def _load(name: str, data_home: str | None, mimic: str | None) -> tuple[pd.DataF
 def _found(name: str, data_home: str | None, mimic: str | None) -> datasets.Dataset:
     if name == "mimic":
         if mimic is None:
-            raise InputError(f"MIMIC-III {NEEDS_COPY}: give the file with --mimic.")
+            raise InputError(f"MIMIC-III {NEEDS_COPY}: pass the file with --mimic.")
         return datasets.load_mimic_oasis(mimic)
     if name == "german":
         return datasets.load_german_credit()

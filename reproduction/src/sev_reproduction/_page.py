@@ -74,7 +74,7 @@ def introduction(results: Results, plan: Plan) -> list[str]:
 
 
 def _planned(plan: Plan) -> set[Task]:
-    """All measurements of the whole page, whatever part of it this run was asked for."""
+    """All measurements of the whole page, whatever part of it this run is about."""
     usual = Plan.of(quick=plan.quick)
     whole = replace(plan, data=usual.data, splits=usual.splits)
     return {task for module in _registry.chosen() for task in module.tasks(whole)}
@@ -83,13 +83,13 @@ def _planned(plan: Plan) -> set[Task]:
 def _proven(results: Results, plan: Plan) -> str:
     """How many explanations are not known to be the smallest."""
     found = [one.result for one in results]
-    asked, open_ = (
+    counted, open_ = (
         sum(value for result in found for name, value in result.items() if name.endswith(ending) and value)
         for ending in ("_queries", "_not_proven")
     )
     if not open_:
-        return f"All {asked:,} explanations counted here are proven minimal."
-    return f"{open_:,} of {asked:,} explanations ended at {plan.time_limit:g} s; all others are proven minimal."
+        return f"All {counted:,} explanations counted here are proven minimal."
+    return f"{open_:,} of {counted:,} explanations ended at {plan.time_limit:g} s; all others are proven minimal."
 
 
 def as_markdown(intro: list[str], sections: Sequence[Section]) -> str:

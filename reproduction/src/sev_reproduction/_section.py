@@ -33,7 +33,7 @@ class Picture:
     caption : str
         What it shows.
     draw : callable
-        Gives a matplotlib figure.
+        Returns a matplotlib figure.
     """
 
     name: str

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sev.explanations import kind_label
+from sev.typing import Kind
 
 from sev_reproduction import _distributions, models
 from sev_reproduction._plan import Plan
@@ -16,7 +17,7 @@ NAME = "figure3"
 TITLE = "Figure 3: All-Opt of networks and boosted trees on Adult"
 NEEDS_QUERIES = True
 
-_PAIRS = (
+_PAIRS: tuple[tuple[str, str, Kind], ...] = (
     ("mlp", "mlp_plus", "plus"),
     ("mlp", "mlp_minus", "minus"),
     ("gbdt", "gbdt_plus", "plus"),

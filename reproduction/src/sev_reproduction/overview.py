@@ -39,12 +39,13 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
     made.sentences.append(
         "The paper prints two digits: half a digit more than the distances named here counts as within."
     )
-    for names, figures, room in ((("accuracy", "AUC"), "accuracy and AUC", 0.02), (("SEV+", "SEV-"), "mean SEV", 0.3)):
+    compared = ((("accuracy", "AUC"), "accuracy and AUC", 0.02), (("SEV+", "SEV-"), "mean SEV", 0.3))
+    for names, figures, distance in compared:
         inside, total = _within(results, paper, "sev" if names[0] == "SEV+" else "test")
         lines = [line for line in off if line["figure"] in names]
         rest = [line for line in lines if line["met under"] == causes.NOT_MET]
         text = f"Baselines on Adult, COMPAS, German Credit and FICO: {inside} of {total} figures of {figures} are "
-        text += f"within {room} of the paper."
+        text += f"within {distance} of the paper."
         if len(lines) > len(rest):
             text += f" {len(lines) - len(rest)} more {'is' if len(lines) - len(rest) == 1 else 'are'} so under a "
             text += "tested condition."

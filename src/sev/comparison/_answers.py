@@ -67,7 +67,7 @@ class Smallest:
     explanation: Explanation
 
     def settle(self, case: Case, query: int, orderings: Sequence[Ordering]) -> Iterator[Outcome]:
-        """The model was asked already, before the set was given out."""
+        """The model has scored the set already, before it was returned."""
         one = self.explanation
         status = str(one.status)
         reason = one.reason

@@ -70,7 +70,7 @@ class Coding:
         return pd.DataFrame({name: columns[name] for name in self._form.columns}, copy=False)
 
     def is_whole(self, number: int) -> bool:
-        """Whether a column of numbers counts something: whole numbers in the data."""
+        """Whether a column of numbers counts something: integers in the data."""
         return bool(np.dtype(np.int64) == self._form.dtypes[self._columns[number][0]])
 
 

@@ -110,10 +110,10 @@ def compare_methods(
     orderings = _checked_ordering(ordering)
     chosen = _checked_options(options, names)
     if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)) or random_state < 0:
-        raise InputError(f"random_state={random_state!r} must be a whole number of at least 0.")
+        raise InputError(f"random_state={random_state!r} must be an integer of at least 0.")
     ready = {name: load(name) for name in names}  # a missing package is named before any work starts
     if isinstance(target, str) and target == "predicted":
-        raise InputError('compare_methods explains one class: target="predicted" is not taken.')
+        raise InputError('compare_methods explains one class: target="predicted" is not supported; pass the class.')
     explainer = Explainer(
         model,
         X_train,
@@ -201,7 +201,7 @@ def _answered(
 
 
 def _nothing(query: int) -> Answer:
-    raise AssertionError(f"query {query} was put to a method that is not ready")
+    raise AssertionError(f"query {query} reached a method that is not ready")
 
 
 def _said(error: Exception) -> str:
@@ -227,7 +227,7 @@ def _case(
 ) -> tuple[Case, list[Any]]:
     """The rows that are predicted as the target, at most so many, and their labels."""
     if max_queries is not None and (not isinstance(max_queries, (int, np.integer)) or max_queries < 1):
-        raise InputError(f"max_queries={max_queries!r} must be a whole number of at least 1, or None.")
+        raise InputError(f"max_queries={max_queries!r} must be an integer of at least 1, or None.")
     form = explainer._form
     rows = form.to_frame(X)
     task = explainer._tasks[0]
@@ -258,7 +258,7 @@ def _checked_options(options: Mapping[str, Mapping[str, Any]] | None, names: lis
     given = {name: dict(values) for name, values in (options or {}).items()}
     strange = [name for name in given if name not in names]
     if strange:
-        raise InputError(f"options names {strange}, which are none of the methods {names}.")
+        raise InputError(f"options names {strange}, which are not among the methods {names}.")
     return given
 
 

@@ -132,23 +132,21 @@ class L2X:
 
     def _check(self, frame: pd.DataFrame) -> None:
         if not isinstance(self.k, (int, np.integer)) or not 1 <= self.k <= len(self._space):
-            raise InputError(
-                f"k={self.k!r} must be a whole number from 1 to {len(self._space)}, the number of features."
-            )
+            raise InputError(f"k={self.k!r} must be an integer from 1 to {len(self._space)}, the number of features.")
         texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name].dtype)]
         if texts:
-            raise InputError(f"L2X takes numbers only, and {texts[:5]} hold none: encode the rows first.")
+            raise InputError(f"L2X takes numbers only, and {texts[:5]} are not numeric: encode the rows first.")
 
     def _numbers(self, frame: pd.DataFrame, what: str) -> Any:
         rows = frame.to_numpy(dtype=np.float32, copy=True)  # torch takes no read-only views
         if not np.isfinite(rows).all():
-            raise InputError(f"{what} has missing values: L2X takes none.")
+            raise InputError(f"{what} has missing values: L2X does not support them; fill them in first.")
         return rows
 
     def _outputs(self, output: Any, n_rows: int) -> FloatArray:
         values = np.asarray(output, dtype=np.float64)
         if values.shape != (n_rows,):
-            raise InputError(f"output has shape {values.shape}, X has {n_rows} rows: one probability a row is needed.")
+            raise InputError(f"output has shape {values.shape}, not ({n_rows},): one probability for each row of X.")
         if not ((values >= 0.0) & (values <= 1.0)).all():
             raise InputError("output must be probabilities of the second class, between 0 and 1.")
         return values

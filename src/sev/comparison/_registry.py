@@ -1,4 +1,4 @@
-"""The methods by name: one line each, no import until one is asked for."""
+"""The methods by name: one line each, no import until one is used."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def register_method(name: str, prepare: str, package: str | None = None) -> None
     """
     method = Method(prepare, package)
     if METHODS.setdefault(name, method) != method:
-        raise InputError(f"The method {name!r} is known already: it is {METHODS[name].prepare!r}.")
+        raise InputError(f"The method {name!r} is already registered, as {METHODS[name].prepare!r}.")
 
 
 def checked_names(methods: Iterable[str]) -> list[str]:

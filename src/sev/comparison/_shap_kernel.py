@@ -16,24 +16,24 @@ from sev.typing import FloatArray
 def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]:
     """One explainer for each reference row; options are those of ``KernelExplainer.shap_values``.
 
-    SHAP is asked about features that are present (1, as in the query) or absent (0, as in the reference), so that a
+    SHAP perturbs features that are present (1, as in the query) or absent (0, as in the reference), so that a
     text column or a one-hot block is one player, and no row that mixes two categories is ever scored.
     """
     import shap
 
-    asked = {"query": 0}
+    current = {"query": 0}
 
     def scores(present: FloatArray) -> FloatArray:
-        return case.mixed_scores(asked["query"], np.asarray(present) == 0.0)
+        return case.mixed_scores(current["query"], np.asarray(present) == 0.0)
 
     explainers = {}
     for number in np.unique(case.assigned).tolist():
-        asked["query"] = int(np.flatnonzero(case.assigned == number)[0])
+        current["query"] = int(np.flatnonzero(case.assigned == number)[0])
         with quietly():
             explainers[number] = shap.KernelExplainer(scores, np.zeros((1, len(case.space))))
 
     def answer(query: int) -> Importances:
-        asked["query"] = query
+        current["query"] = query
         # a feature that equals the reference cannot matter: SHAP leaves out what does not vary
         present = case.differs[query].astype(np.float64)
         with quietly(case.seed(query)):

@@ -2,7 +2,7 @@
 
 Every loader returns a :class:`Dataset`, or with ``return_X_y=True`` the pair ``(X, y)``. The fetchers look for their
 file in ``data_home=``, then in the folder named by the environment variable ``SEV_DATA_HOME``, then in the cache
-(``~/.cache/sev`` on Linux); Adult and Diabetes 130 are otherwise asked of OpenML.
+(``~/.cache/sev`` on Linux); Adult and Diabetes 130 are otherwise downloaded from OpenML.
 """
 
 from sev.datasets._adult import fetch_adult

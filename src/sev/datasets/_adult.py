@@ -79,7 +79,7 @@ def fetch_adult(
     Raises
     ------
     DatasetNotFoundError
-        When there is no file and OpenML may not or cannot be asked.
+        When there is no file and OpenML may not or cannot be reached.
 
     Examples
     --------

@@ -156,7 +156,7 @@ def fetch_diabetes130(
     Raises
     ------
     DatasetNotFoundError
-        When there is no file and OpenML may not or cannot be asked.
+        When there is no file and OpenML may not or cannot be reached.
 
     Notes
     -----

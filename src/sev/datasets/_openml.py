@@ -64,7 +64,7 @@ def _ask(data_id: int, title: str, files: tuple[str, ...], data_home: DataHome, 
         # cache=False: the table is kept once, in the published form, by us.
         return fetch_openml(data_id=data_id, as_frame=True, parser="pandas", cache=False).frame
     except (OSError, ValueError, HTTPException) as error:
-        reason = f"OpenML could not be asked for its copy ({type(error).__name__}: {error})."
+        reason = f"OpenML could not be reached for its copy ({type(error).__name__}: {error})."
         raise DatasetNotFoundError(f"{not_found(title, files, data_home, advice)}\n{reason}") from error
 
 

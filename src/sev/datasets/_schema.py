@@ -181,7 +181,7 @@ def _typed(cells: pd.Series, column: Column, where: str) -> pd.Series:
         return cells
     numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
     if column.kind == "integer":
-        _refuse(~np.isfinite(numbers) | (numbers % 1 != 0), cells, "a whole number", where)
+        _refuse(~np.isfinite(numbers) | (numbers % 1 != 0), cells, "an integer", where)
         return numbers.astype("int64")
     _refuse(~np.isfinite(numbers) & ~cells.isin(_MISSING_NUMBER), cells, "a finite number or an empty cell", where)
     return numbers

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NOT_TARGET = "other class"
 _SHADES = ("#9ECAE1", "#4292C6", "#2171B5", "#08519C", "#08306B")
-_NODE_WIDTH, _GAP, _LABEL_ROOM = 0.035, 0.025, 0.06
+_NODE_WIDTH, _GAP, _LABEL_HEIGHT = 0.035, 0.025, 0.06
 
 
 def flow(
@@ -102,10 +102,10 @@ def _stack(counts: pd.Series, total: int) -> dict[str, tuple[float, float]]:
     bottom = 0.0
     for state in sorted(counts.index, key=_order, reverse=True):
         height = counts[state] / total
-        # a thin node still gets the room that its label takes
-        room = max(height + _GAP, _LABEL_ROOM)
-        nodes[state] = (bottom + (room - height) / 2, height)
-        bottom += room
+        # a thin node still gets the height that its label takes
+        taken = max(height + _GAP, _LABEL_HEIGHT)
+        nodes[state] = (bottom + (taken - height) / 2, height)
+        bottom += taken
     return nodes
 
 

@@ -90,6 +90,6 @@ def _prepare(explanation: Explanation, explainer: Any) -> pd.DataFrame:
 def _limits(scores: np.ndarray, threshold: float) -> tuple[float, float]:
     low, high = min(scores.min(), threshold), max(scores.max(), threshold)
     if low >= 0 and high <= 1:
-        return -0.03, 1.03  # probabilities, with room for the points at the ends
-    room = 0.1 * ((high - low) or 1.0)
-    return float(low - room), float(high + room)
+        return -0.03, 1.03  # probabilities, with space for the points at the ends
+    space = 0.1 * ((high - low) or 1.0)
+    return float(low - space), float(high + space)

@@ -1,0 +1,122 @@
+"""The contract of references, open to whoever writes one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.core import Status
+from sev.exceptions import InputError
+from sev.explainers import Explainer
+from sev.references import Background, FittedReference, Reference
+from sev.testing._definition import require
+
+
+class _Recorded:
+    """A reference that keeps what the explainer passed to it and what it returned, and compares two fits."""
+
+    def __init__(self, reference: Reference) -> None:
+        self.reference = reference
+        self.background: Background | None = None
+        self.fitted: FittedReference | None = None
+
+    def fit(self, background: Background) -> FittedReference:
+        before = background.rows.copy()
+        fitted, again = self.reference.fit(background), self.reference.fit(background)
+        require(background.rows.equals(before), "fit has changed the background rows: copy what you write to.")
+        require(isinstance(fitted, FittedReference), f"fit must return a FittedReference, got {type(fitted).__name__}.")
+        _check_rows(fitted, background)
+        require(fitted.rows.equals(again.rows), "Two fits on the same background return different rows.")
+        self.background, self.fitted = background, fitted
+        return fitted
+
+
+def check_reference(reference: Reference, model: Any, X: Any, y: Any = None) -> int:
+    """Check a reference written outside this package against everything that explanations rely on.
+
+    Checked are the rows that it returns (columns, number, name), that a second fit returns the same and changes
+    nothing, that the row a query gets depends on the query alone, and that explanations compare each query with
+    exactly that row and are confirmed by the model.
+
+    Parameters
+    ----------
+    reference : object with a method ``fit(background) -> FittedReference``
+        The reference; see :class:`sev.references.Reference`.
+    model : object
+        A fitted model.
+    X : DataFrame or array of shape (n_samples, n_columns)
+        Rows as the model takes them.
+    y : array-like of shape (n_samples,), default=None
+        Their labels.
+
+    Returns
+    -------
+    int
+        How many explanations were checked.
+
+    Raises
+    ------
+    VerificationError
+        What is wrong, and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sev.references import NearestRow
+    >>> from sev.testing import check_reference
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> check_reference(NearestRow(), LogisticRegression().fit(X, X[:, 0] > 0), X, X[:, 0] > 0) > 20
+    True
+    """
+    if not isinstance(reference, Reference):
+        raise InputError(f"A reference has a method fit(background), {type(reference).__name__} does not.")
+    recorded = _Recorded(reference)
+    explainer = Explainer(model, X, y, reference=recorded)
+    assert recorded.background is not None  # the explainer has called fit
+    assert recorded.fitted is not None
+    rows, fitted = recorded.background.rows, recorded.fitted
+    assigned = _check_assignment(fitted, rows)
+    many = explainer.explain(X)
+    explained = np.flatnonzero(many.statuses != Status.NOT_TARGET)
+    if not explained.size:
+        raise InputError("No row of X is predicted as the explained class: nothing can be checked.")
+    for row in explained:
+        wanted = fitted.rows.iloc[assigned[row]]
+        got = many[int(row)].reference
+        same = [_same_value(got[column], wanted[column]) for column in wanted.index]
+        require(all(same), f"Row {row} is compared with another row than the reference assigned to it.")
+    many.verify()
+    return len(explained)
+
+
+def _check_rows(fitted: FittedReference, background: Background) -> None:
+    rows = fitted.rows
+    require(isinstance(rows, pd.DataFrame), f"The rows must be a DataFrame, got {type(rows).__name__}.")
+    require(len(rows) > 0, "There must be at least one reference row.")
+    require(
+        list(rows.columns) == list(background.rows.columns),
+        f"The rows have the columns {list(rows.columns)}, the background has {list(background.rows.columns)}.",
+    )
+    require(isinstance(fitted.name, str) and fitted.name, "The reference must have a name that can be shown.")
+
+
+def _check_assignment(fitted: FittedReference, queries: pd.DataFrame) -> Any:
+    """Each query gets a row that exists, by its own values alone."""
+    assigned = fitted.assigned(queries)
+    require(
+        assigned.shape == (len(queries),) and assigned.min() >= 0 and assigned.max() < len(fitted.rows),
+        f"assign must return one row number from 0 to {len(fitted.rows) - 1} for each query.",
+    )
+    order = np.random.default_rng(0).permutation(len(queries))
+    shuffled = fitted.assigned(queries.iloc[order])
+    require((shuffled == assigned[order]).all(), "assign depends on the order of the queries.")
+    few = np.concatenate([fitted.assigned(queries.iloc[place : place + 1]) for place in range(min(20, len(queries)))])
+    require((few == assigned[: len(few)]).all(), "assign depends on the other queries of the batch.")
+    return assigned
+
+
+def _same_value(one: Any, other: Any) -> bool:
+    return bool(one == other or (pd.isna(one) and pd.isna(other)))
