@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from sev.exceptions import InputError
+from sev.exceptions import InputError, VerificationError
 from sev.explanations._json import plain_row, plain_value
 from sev.explanations._status import Status
-from sev.explanations._verification import verify_all
+from sev.explanations._verification import Claims, verify
 from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
 from sev.explanations._words import Speaker, said_of
 from sev.typing import Kind
@@ -85,15 +85,24 @@ class Explanation:
         found = f"size={self.size}, features={self.features!r}" if self.size is not None else "no set"
         return f"<Explanation SEV{'-' if self.kind == 'minus' else '+'} {self.status}: {found}>"
 
-    def verify(self, explainer: Any = None) -> None:
-        """Ask the model again; raise :class:`~sev.exceptions.VerificationError` if a set does not do what it says.
+    def verify(self, explainer: Any = None, **options: Any) -> None:
+        """Check this explanation; raise :class:`~sev.exceptions.VerificationError` if it does not hold.
+
+        Without an explainer, the model scores the row and the change of each set again. With one, nothing in this
+        explanation is believed: the explainer's own reference, threshold, class and restricted features are used, the
+        row is explained again, and the error says what differs.
 
         Parameters
         ----------
         explainer : Explainer, default=None
-            Needed only for explanations that were read from a file, which do not carry the model.
+            Needed for explanations that were read from a file, which do not carry the model.
+        **options
+            As for :meth:`sev.Explainer.explain`, for explaining again: ``restricted`` if the explanation was asked for
+            with other restricted features than the explainer's own, or higher limits.
         """
-        verify_all([self], explainer)
+        if self.status is Status.ERROR and explainer is None:
+            raise VerificationError(f"There is nothing to verify: {self.reason}.")
+        verify(Claims.of_one(self), self._source, explainer, **options)
 
     def to_frame(self) -> pd.DataFrame:
         """The paper's table: the query, the reference, and one line for each set that shows only what it changes."""
