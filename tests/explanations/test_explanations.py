@@ -139,7 +139,7 @@ def test_a_file_can_be_verified_with_the_explainer(loan):
     back.verify(explainer)
     honest = explainer.model
     explainer._tasks[0].scorer.__dict__["ask"] = lambda frame: np.ones(len(frame))
-    with pytest.raises(VerificationError, match="should be below"):
+    with pytest.raises(VerificationError, match="say optimal, the explainer finds unexplainable"):
         back.verify(explainer)
     explainer._tasks[0].scorer.__dict__["ask"] = honest
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, Literal
 
@@ -22,12 +22,13 @@ from sev.exceptions import BatchError, InputError
 
 EngineName = Literal["local", "dask", "ray", "spark"]
 _FAILURES_IN_A_ROW = 3
+_SECONDS_TO_PASS_ON = 10.0
 
 
 def run(
     work: Callable[[Part], Part], parts: Iterable[Part], *, engine: EngineName, address: str | None, n_jobs: int
 ) -> Iterator[Part]:
-    """Work on all parts; gives each as it is finished."""
+    """Work on all parts; yields each as it is finished."""
     if engine not in _ENGINES:
         raise InputError(f"engine={engine!r} is not known: use one of {', '.join(_ENGINES)}.")
     if address is not None and engine == "local":
@@ -60,7 +61,8 @@ def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -
             while True:
                 # one part ahead for each worker: enough to keep it busy, and little in memory
                 while len(in_hand) < 2 * n_workers and (again or _take(waiting, again)):
-                    in_hand[executor.submit(work, again[-1])] = again[-1]
+                    with holding_interrupts():
+                        in_hand[executor.submit(work, again[-1])] = again[-1]
                     again.pop()  # only now: submitting may fail, too
                 if not in_hand:
                     return
@@ -80,11 +82,49 @@ def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -
                     "cause. What is done is kept: run the same command again with fewer workers."
                 ) from error
         finally:
-            executor.shutdown(wait=True, kill_workers=True)
+            with holding_interrupts():
+                _end_workers(executor, list(in_hand))
+
+
+@contextmanager
+def holding_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait until the block has ended.
+
+    An executor that is interrupted while it takes work or starts workers is left with work that nobody knows of.
+    Workers that are started in the block do not hear Ctrl-C at all, not even before they have set it aside themselves:
+    they inherit which signals are blocked.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is None:
+        yield  # signals come to the main thread only
+        return
+    heard: list[Any] = []
+    before = signal.signal(signal.SIGINT, lambda *received: heard.append(received))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if heard and callable(before):
+            before(*heard[0])
+
+
+def _end_workers(executor: Any, in_hand: list[Future[Part]]) -> None:
+    """Kill an executor's workers at once, whatever they are doing.
+
+    loky's manager thread fails with a KeyError if it is told to stop while it still has work to pass on: it first
+    forgets all work, then looks for the work that it has not passed on yet. So wait until everything is passed on,
+    which takes milliseconds: the queue to the workers can take all that is in hand.
+    """
+    give_up = time.monotonic() + _SECONDS_TO_PASS_ON
+    while time.monotonic() < give_up and not all(future.running() or future.done() for future in in_hand):
+        time.sleep(0.001)
+    executor.shutdown(wait=True, kill_workers=True)
 
 
 def _end_with(parent: int) -> None:
-    """Make a worker end soon after its parent, which may have been killed without a word, and leave Ctrl-C to it."""
+    """Make a worker end soon after its parent, which may have been killed suddenly, and leave Ctrl-C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:

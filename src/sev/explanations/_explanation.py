@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from sev.core import Status, plain_row, plain_value
-from sev.exceptions import InputError
+from sev.exceptions import InputError, VerificationError
 from sev.explanations._label import kind_label
 from sev.explanations._statements import statement_of
-from sev.explanations._verification import verify_all
+from sev.explanations._verification import Claims, verify
 from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
 from sev.text import Labels, NotPermitted, Speaker, Statement
 from sev.typing import Kind
@@ -101,15 +101,24 @@ class Explanation:
         """
         return "none" if self._compare is None else self._compare()
 
-    def verify(self, explainer: Any = None) -> None:
-        """Ask the model again; raise :class:`~sev.exceptions.VerificationError` if a set does not do what it says.
+    def verify(self, explainer: Any = None, **options: Any) -> None:
+        """Check this explanation; raise :class:`~sev.exceptions.VerificationError` if it does not hold.
+
+        Without an explainer, the model scores the row and the change of each set again. With one, nothing in this
+        explanation is believed: the explainer's own reference, threshold, class and restricted features are used, the
+        row is explained again, and the error says what differs.
 
         Parameters
         ----------
         explainer : Explainer, default=None
-            Needed only for explanations that were read from a file, which do not carry the model.
+            Needed for explanations that were read from a file, which do not carry the model.
+        **options
+            As for :meth:`sev.Explainer.explain`, for explaining again: ``restricted`` if the explanation was asked for
+            with other restricted features than the explainer's own, or higher limits.
         """
-        verify_all([self], explainer)
+        if self.status is Status.ERROR and explainer is None:
+            raise VerificationError(f"There is nothing to verify: {self.reason}.")
+        verify(Claims.of_one(self), self._source, explainer, **options)
 
     def to_frame(self) -> pd.DataFrame:
         """The paper's table: the query, the reference, and one line for each set that shows only what it changes."""

@@ -21,11 +21,9 @@ from sev.explanations._label import kind_label
 from sev.explanations._not_permitted import compare_with_unrestricted
 from sev.explanations._source import Source
 from sev.explanations._statements import statements_of
-from sev.explanations._verification import changed_row, verify_all
+from sev.explanations._verification import Claims, changed_row, verify
 from sev.text import Labels, NotPermitted, Speaker, Statement
 from sev.typing import FloatArray, IntArray, Kind
-
-_ROWS_TO_VERIFY_AT_ONCE = 2000
 
 
 class Explanations:
@@ -326,11 +324,9 @@ class Explanations:
 
     # -- checks and files ----------------------------------------------------------------------------------------------
 
-    def verify(self, explainer: Any = None) -> None:
-        """Ask the model again about every set of every row; see :meth:`Explanation.verify`."""
-        for first in range(0, len(self), _ROWS_TO_VERIFY_AT_ONCE):
-            some = [one for one in self[first : first + _ROWS_TO_VERIFY_AT_ONCE] if one.status is not Status.ERROR]
-            verify_all(some, explainer)
+    def verify(self, explainer: Any = None, **options: Any) -> None:
+        """Check every row; see :meth:`Explanation.verify`."""
+        verify(Claims.of_many(self), self._source, explainer, **options)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything but the model as JSON (schema ``sev.explanations``, version 1).

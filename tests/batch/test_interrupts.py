@@ -1,0 +1,98 @@
+"""Ctrl-C at awkward moments: no traceback of a thread, no work that is lost, no worker that stays."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from sev.batch import _engines
+from sev.batch._inputs import Part
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
+
+
+def parts(count):
+    return [Part(f"part-{number}", "in", number, 1, ()) for number in range(count)]
+
+
+class Work:
+    """Takes a while, in a worker."""
+
+    def __call__(self, part):
+        time.sleep(0.05)
+        return part
+
+
+@pytest.fixture
+def failed_threads(monkeypatch):
+    failed = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: failed.append(args.exc_value))
+    return failed
+
+
+def test_stopping_with_work_that_is_not_passed_on_yet(monkeypatch, failed_threads):
+    """On a loaded machine the manager thread may not have passed on the last part when it is told to stop."""
+    from joblib.externals.loky import process_executor
+
+    manager = process_executor._ExecutorManagerThread
+    real, slow = manager.add_call_item_to_queue, threading.Event()
+
+    def pass_on_late(self):
+        if slow.is_set():
+            time.sleep(0.3)
+        real(self)
+
+    monkeypatch.setattr(manager, "add_call_item_to_queue", pass_on_late)
+    run = _engines._loky(Work(), parts(50), 2)
+    next(run)
+    slow.set()
+    next(run)  # hands out one part more
+    run.close()
+    assert failed_threads == []
+
+
+def test_ctrl_c_waits_while_it_is_held():
+    seen = []
+
+    def interrupted():
+        with _engines.holding_interrupts():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            seen.append("went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert seen == ["went on"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_nothing_is_held_in_other_threads():
+    failed = []
+
+    def hold():
+        try:
+            with _engines.holding_interrupts():
+                pass
+        except ValueError as error:  # signals can be set in the main thread only
+            failed.append(error)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    thread.join()
+    assert failed == []
+
+
+def test_workers_do_not_hear_ctrl_c_even_while_they_start(failed_threads):
+    """A terminal sends it to all processes of a group."""
+    run = _engines._loky(Blocked(), parts(2), 2)
+    assert [part.label for part in run] == ["blocked", "blocked"]
+    assert failed_threads == []
+
+
+class Blocked:
+    def __call__(self, part):
+        blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        return Part(part.name, "blocked" if blocked else "open", 0, 0, ())
