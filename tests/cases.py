@@ -1,7 +1,8 @@
-"""One table of small fitted models. Every model that the registry knows has a case here or in a family's own table."""
+"""One table of small fitted models. Every model that the registry knows has a case here, without exception."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn import linear_model, naive_bayes, svm
+import pytest
+from sklearn import ensemble, linear_model, naive_bayes, svm, tree
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
@@ -17,6 +19,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -89,7 +92,11 @@ def log_income(frame: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A fitted model, what it takes, and how it should be read."""
+    """A fitted model, what it takes, and how it should be read.
+
+    ``score`` is the model's own score of the second class, for models that have neither ``predict_proba`` nor
+    ``decision_function``; ``rtol`` says how far the scores of one row may differ between batches.
+    """
 
     name: str
     make: Callable[[], tuple[Any, Any, np.ndarray]]
@@ -97,6 +104,8 @@ class Case:
     registers: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     warns: bool = False
+    score: Callable[[Any, Any], np.ndarray] | None = None
+    rtol: float = 1e-12
 
     def fitted(self) -> tuple[Any, Any, np.ndarray]:
         if self.name not in _FITTED:
@@ -260,13 +269,13 @@ WRAPPERS = [
 ]
 
 
+def product_and_sum(rows: np.ndarray) -> np.ndarray:
+    return 1.0 / (1.0 + np.exp(-(rows[:, 0] * rows[:, 1] + rows[:, 2] - np.abs(rows[:, 3]))))
+
+
 def _callable() -> tuple[Any, Any, np.ndarray]:
     X, y = numbers()
-
-    def score(rows: np.ndarray) -> np.ndarray:
-        return 1.0 / (1.0 + np.exp(-(rows[:, 0] * rows[:, 1] + rows[:, 2] - np.abs(rows[:, 3]))))
-
-    return score, X, y
+    return product_and_sum, X, y
 
 
 def _three_classes() -> tuple[Any, Any, np.ndarray]:
@@ -276,41 +285,149 @@ def _three_classes() -> tuple[Any, Any, np.ndarray]:
 
 
 BLACK_BOXES = [
-    Case("callable", _callable, "black box"),
+    Case("callable", _callable, "black box", score=lambda model, rows: model(rows)),
     Case("three classes", _three_classes, "black box", options={"target": "top"}, warns=True),
     on_numbers("neighbours", KNeighborsClassifier(5), "black box", warns=True),
 ]
 
-CASES = LINEAR + ADDITIVE + PIPELINES + WRAPPERS + BLACK_BOXES
+SMALL = {"n_estimators": 12, "max_depth": 3, "random_state": 0}
 
-#: Registered models whose cases are in another file, and where.
-COVERED_ELSEWHERE = {
-    "sklearn.PassiveAggressiveClassifier": "deprecated by scikit-learn; reads like Perceptron",
-    "interpret.ExplainableBoostingClassifier": "tests/backends/linear/test_additive.py",
-    **dict.fromkeys(
-        [
-            *(f"sklearn.{name}Classifier" for name in ("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees")),
-            *(
-                f"sklearn.{name}Classifier"
-                for name in ("Bagging", "AdaBoost", "GradientBoosting", "HistGradientBoosting")
-            ),
-            "xgboost.XGBClassifier",
-            "xgboost.Booster",
-            "lightgbm.LGBMClassifier",
-            "lightgbm.Booster",
-            "catboost.CatBoostClassifier",
-            "catboost.CatBoost",
-        ],
-        "tests/backends/trees/models.py",
-    ),
-    **dict.fromkeys(
-        [
-            "sklearn.MLPClassifier",
-            "torch.Module",
-            "sev.TorchClassifier",
-            "skorch.NeuralNetClassifier",
-            "skorch.NeuralNetBinaryClassifier",
-        ],
-        "tests/backends/networks/cases.py",
-    ),
-}
+
+def on_library(key: str, make: Callable[[np.ndarray, np.ndarray], Any], backend: str = "trees", **known: Any) -> Case:
+    """The case of a model that is fitted by a function of rows and labels; skipped where its library is missing."""
+
+    def fitted() -> tuple[Any, Any, np.ndarray]:
+        package = key.partition(".")[0]
+        pytest.importorskip({"sev": "torch"}.get(package, package), reason=f"{package} is not installed")
+        X, y = numbers()
+        return make(X, y), X, y
+
+    return Case(key, fitted, backend, (key,), **known)
+
+
+def _xgboost(X: np.ndarray, y: np.ndarray) -> Any:
+    import xgboost
+
+    return xgboost.XGBClassifier(**SMALL, n_jobs=1).fit(X, y)
+
+
+def _xgboost_booster(X: np.ndarray, y: np.ndarray) -> Any:
+    import xgboost
+
+    options = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
+    return xgboost.train(options, xgboost.DMatrix(X, y), 12)
+
+
+def _xgboost_score(model: Any, rows: np.ndarray) -> np.ndarray:
+    import xgboost
+
+    return model.predict(xgboost.DMatrix(rows)).astype(float)
+
+
+def _lightgbm(X: np.ndarray, y: np.ndarray) -> Any:
+    import lightgbm
+
+    return lightgbm.LGBMClassifier(**SMALL, n_jobs=1, verbose=-1).fit(X, y)
+
+
+def _lightgbm_booster(X: np.ndarray, y: np.ndarray) -> Any:
+    import lightgbm
+
+    options = {"objective": "binary", "max_depth": 3, "num_threads": 1, "verbose": -1}
+    return lightgbm.train(options, lightgbm.Dataset(X, y), 12)
+
+
+def _catboost(X: np.ndarray, y: np.ndarray) -> Any:
+    import catboost
+
+    options = {"iterations": 12, "depth": 3, "thread_count": 1, "verbose": False, "allow_writing_files": False}
+    return catboost.CatBoostClassifier(**options, random_seed=0).fit(X, y)
+
+
+def _explainable_boosting(X: np.ndarray, y: np.ndarray) -> Any:
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    options = {"max_bins": 8, "outer_bags": 1, "max_rounds": 30, "n_jobs": 1, "random_state": 0}
+    return ExplainableBoostingClassifier(interactions=0, **options).fit(X, y)
+
+
+def _passive_aggressive(X: np.ndarray, y: np.ndarray) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # deprecated by scikit-learn
+        return linear_model.PassiveAggressiveClassifier(random_state=0).fit(X, y)
+
+
+def _sequential(n_columns: int) -> Any:
+    import torch
+
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(n_columns, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)).eval()
+
+
+def _module_score(model: Any, rows: np.ndarray) -> np.ndarray:
+    import torch
+
+    with torch.no_grad():
+        outputs = model(torch.as_tensor(rows.copy(), dtype=torch.float32)).numpy()[:, 0]
+    return 1.0 / (1.0 + np.exp(-outputs.astype(float)))
+
+
+def _torch_classifier(X: np.ndarray, y: np.ndarray) -> Any:
+    from sev.backends.networks import TorchClassifier
+
+    return TorchClassifier(_sequential(X.shape[1]))
+
+
+def _skorch(binary: bool) -> Callable[[np.ndarray, np.ndarray], Any]:
+    def fit(X: np.ndarray, y: np.ndarray) -> Any:
+        import skorch
+        import torch
+
+        torch.manual_seed(0)
+        last = torch.nn.Linear(8, 1 if binary else 2)
+        module = torch.nn.Sequential(torch.nn.Linear(X.shape[1], 8), torch.nn.Tanh(), last).double()
+        options = {"max_epochs": 3, "lr": 0.1, "train_split": None, "verbose": 0}
+        if binary:
+            return skorch.NeuralNetBinaryClassifier(module, **options).fit(X, y.astype(float))
+        return skorch.NeuralNetClassifier(module, criterion=torch.nn.CrossEntropyLoss, **options).fit(X, y)
+
+    return fit
+
+
+def _mlp(X: np.ndarray, y: np.ndarray) -> Any:
+    model = MLPClassifier((8,), learning_rate_init=0.02, random_state=0)
+    for _ in range(40):  # partial_fit, which does not warn about convergence
+        model.partial_fit(X, y, classes=[0, 1])
+    return model
+
+
+TREES = [
+    on_numbers("decision tree", tree.DecisionTreeClassifier(max_depth=5, random_state=0), "trees"),
+    on_numbers("extra tree", tree.ExtraTreeClassifier(max_depth=5, random_state=0), "trees"),
+    on_numbers("forest", ensemble.RandomForestClassifier(10, max_depth=5, random_state=0), "trees"),
+    on_numbers("extra trees", ensemble.ExtraTreesClassifier(10, max_depth=5, random_state=0), "trees"),
+    on_numbers("bagging", ensemble.BaggingClassifier(n_estimators=8, random_state=0), "trees"),
+    on_numbers("ada boost", ensemble.AdaBoostClassifier(n_estimators=10, random_state=0), "trees"),
+    on_numbers("gradient boosting", ensemble.GradientBoostingClassifier(**SMALL), "trees"),
+    on_numbers("hist gradient boosting", ensemble.HistGradientBoostingClassifier(max_iter=12, random_state=0), "trees"),
+    on_library("xgboost.XGBClassifier", _xgboost),
+    on_library("xgboost.Booster", _xgboost_booster, score=_xgboost_score),
+    on_library("lightgbm.LGBMClassifier", _lightgbm),
+    on_library("lightgbm.Booster", _lightgbm_booster, score=lambda model, rows: model.predict(rows)),
+    on_library("catboost.CatBoostClassifier", _catboost),
+]
+
+NETWORKS = [
+    on_library("sklearn.MLPClassifier", _mlp, "networks"),
+    on_library("torch.Module", lambda X, y: _sequential(X.shape[1]), "networks", score=_module_score, rtol=1e-5),
+    on_library("sev.TorchClassifier", _torch_classifier, "networks", rtol=1e-5),
+    on_library("skorch.NeuralNetClassifier", _skorch(False), "networks"),
+    on_library("skorch.NeuralNetBinaryClassifier", _skorch(True), "networks"),
+]
+
+OTHERS = [
+    on_library("interpret.ExplainableBoostingClassifier", _explainable_boosting, "additive"),
+    on_library("sklearn.PassiveAggressiveClassifier", _passive_aggressive, "linear"),
+]
+
+CASES = LINEAR + ADDITIVE + PIPELINES + WRAPPERS + BLACK_BOXES + TREES + NETWORKS + OTHERS

@@ -49,7 +49,7 @@ def constant_and_empty_columns(rng: Rng) -> Setup:
     if rng.random() < 0.5:
         background = background.copy()
         background[:, 0] = np.nan  # nothing is known about this column, queries have values in it
-        made = {name: TREES[name] for name in ("tree", "forest", "hist")}
+        made = {name: TREES[name] for name in ("tree", "forest")}
     model = pick(rng, {**made, "xgboost": make_xgboost, "lightgbm": make_lightgbm}).fit(background, y)
     return classifier(rng, model, background, y, queries, order_tolerance=1e-5, may_fail=True)
 
