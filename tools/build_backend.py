@@ -28,7 +28,7 @@ HEADERS = (
     "sev needs Python's C headers to be built, and {folder} has no Python.h. Install them: `apt install python3-dev` "
     "(Debian, Ubuntu), `dnf install python3-devel` (Fedora, RHEL), `apk add python3-dev` (Alpine)."
 )
-# zig compiles its C++ library for each combination of these options: CMake's tests of the compiler use those of the build.
+# zig compiles its C++ library for each combination of such options: the tests that CMake makes use those of the build.
 ZIG_TOOLS = {"c++": "c++ -O3 -fPIC", "ar": "ar", "ranlib": "ranlib"}
 
 

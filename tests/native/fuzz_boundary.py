@@ -257,7 +257,7 @@ def watch(seed, seconds):
                     "\n".join((*lines[:4], "...", *lines[-4:], f"ended with {child.returncode}; {repeat}\n"))
                 )
             first = case + 1
-    return "\n".join(failures)
+    return "\n".join(failures) or None
 
 
 def wait(child, progress):
