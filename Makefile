@@ -74,7 +74,7 @@ $(SANITIZED)/.built: pyproject.toml $(NATIVE) $(shell find src/sev -name '*.py')
 
 # Python itself is not built with the sanitizers: their library is loaded first, and the C++ library for its exceptions.
 # What Python leaves allocated at its end is no leak of ours.
-SANITIZED_PYTHON = PYTHONPATH=$(SANITIZED) OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+SANITIZED_PYTHON = PYTHONPATH=$(SANITIZED) OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0:max_allocation_size_mb=4096 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" $(BIN)/python
 SANITIZED_TESTS ?= tests/native tests/backends/trees tests/backends/linear tests/contracts
 

@@ -28,7 +28,8 @@ HEADERS = (
     "sev needs Python's C headers to be built, and {folder} has no Python.h. Install them: `apt install python3-dev` "
     "(Debian, Ubuntu), `dnf install python3-devel` (Fedora, RHEL), `apk add python3-dev` (Alpine)."
 )
-ZIG_TOOLS = ("c++", "ar", "ranlib")
+# zig compiles its C++ library for each combination of such options: the tests that CMake makes use those of the build.
+ZIG_TOOLS = {"c++": "c++ -O3 -fPIC", "ar": "ar", "ranlib": "ranlib"}
 
 
 @contextmanager
@@ -56,8 +57,6 @@ def zig_environment(folder: str) -> dict[str, str]:
         "PATH": os.pathsep.join((folder, os.environ["PATH"])),
         # scikit-build-core would otherwise name the compiler that Python was built with
         "CXX": os.path.join(folder, "c++"),
-        # CMake's first question is answered without linking: zig would compile its C++ library once more for that
-        "CMAKE_ARGS": os.environ.get("CMAKE_ARGS", "") + " -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
     }
 
 
@@ -66,9 +65,9 @@ def write_zig_tools(folder: Path) -> None:
     import ziglang  # only installed where `needs_zig`
 
     zig = Path(ziglang.__file__).with_name("zig")
-    for tool in ZIG_TOOLS:
+    for tool, command in ZIG_TOOLS.items():
         script = folder / tool
-        script.write_text(f'#!/bin/sh\nexec "{zig}" {tool} "$@"\n')
+        script.write_text(f'#!/bin/sh\nexec "{zig}" {command} "$@"\n')
         script.chmod(0o755)
 
 
