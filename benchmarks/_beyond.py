@@ -86,9 +86,11 @@ class _NetworkSteps(losses.AllOptMinus):
         rows: Tensor,
         *,
         logits: Tensor | None = None,
+        weights: Tensor | None = None,
         hint: Tensor | None = None,
         sweep: bool = True,
     ) -> Tensor:
+        assert weights is None
         assert logits is not None
         assert hint is not None
         first = super().forward(scores, rows, logits=logits, hint=hint, sweep=sweep)

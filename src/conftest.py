@@ -5,7 +5,7 @@ from importlib.util import find_spec
 _NEEDS_TORCH = [
     "sev/comparison/_l2x.py",
     "sev/training/losses",
-    *(f"sev/training/_{name}.py" for name in ("loop", "penalty", "linear", "network", "trees")),
+    *(f"sev/training/_{name}.py" for name in ("loop", "penalty", "linear", "network", "trees", "growing")),
 ]
 _TRAINS = [f"sev/training/_{name}.py" for name in ("logistic", "mlp", "boosting", "optimize")]
 

@@ -75,7 +75,7 @@ def test_wrong_use_is_refused(models, options, message):
         sev.compare({"it": model} if models is None else models, rows, labels, **options)
 
 
-def test_rows_and_labels_must_be_as_many():
+def test_rows_and_labels_must_have_the_same_length():
     model, rows, labels = fitted()
-    with pytest.raises(InputError, match="as many"):
+    with pytest.raises(InputError, match="has 300 rows but y has 299: they must have the same length"):
         sev.compare({"it": model}, rows, labels[:-1], X_train=rows, y_train=labels)

@@ -218,7 +218,7 @@ def test_constant_columns_are_fine(family):
 
 
 def test_vol_opt_leaves_constant_columns_alone():
-    from sev.training._linear import train_linear
+    from sev.training._families import train
     from sev.training._settings import settings_for
     from sev.training._task import TrainingTask
 
@@ -228,7 +228,7 @@ def test_vol_opt_leaves_constant_columns_alone():
     task = TrainingTask(
         rows, labels.astype(float), np.arange(4), rows[labels == 0].mean(axis=0), np.ones(4, dtype=np.bool_)
     )
-    tuned = train_linear(base, task, settings_for("linear", {"objective": "volume", "schedule": "recipe"}, 0)).estimator
+    tuned = train(base, task, settings_for("linear", {"objective": "volume", "schedule": "recipe"}, 0)).estimator
     assert tuned.coef_[0, 2] == base.coef_[0, 2]
     assert not np.isclose(tuned.coef_[0, [0, 1, 3]], base.coef_[0, [0, 1, 3]]).any()
 
@@ -268,7 +268,7 @@ def test_predictions_need_no_torch(tmp_path):
         ({"objective": "less"}, "objective='less' is not known"),
         ({"schedule": "fast"}, "schedule='fast' is not known"),
         ({"sev_penalty": -1.0}, "sev_penalty=-1.0 must be a number of at least 0"),
-        ({"max_iter": 2.5}, "max_iter=2.5 must be a whole number"),
+        ({"max_iter": 2.5}, "max_iter=2.5 must be an integer"),
         ({"learning_rate": 0.0}, "learning_rate=0.0 must be a number above 0"),
         ({"margin": 0.6}, "margin=0.6 must be below 0.5"),
         ({"restricted": ["nobody"]}, "'nobody', which is not a feature"),

@@ -77,7 +77,7 @@ def by_hand(base, task, objective, *, margin=0.3, rows=slice(None)):
         "fit": -np.mean(found * np.log(found) + (1.0 - found) * np.log1p(-found)),
         "sev": sum(np.mean(one) for one in wanted),
         "reference": max(probability(task.reference)[0], 0.45),
-        "rate": (expit(10.0 * logit(found)).mean() - (every >= 0.5).mean()) ** 2,
+        "rate": (expit(10.0 * logit(found)).mean() - (found >= 0.5).mean()) ** 2,
     }
 
 
@@ -127,9 +127,30 @@ def test_the_bias_reaches_the_model(family, monkeypatch):
 
     monkeypatch.setattr(MODULES[family], "minimise", minimise)
     base, task = problem(family)
-    tuned = train(base, task, settings_for(family, {**OPTIONS, "objective": "minus"}, 0)).estimator
+    options = {**OPTIONS, "objective": "minus", "rate_penalty": 0.0}
+    tuned = train(base, task, settings_for(family, options, 0)).estimator
     before, after = (logit(one.predict_proba(task.rows)[:, 1]) for one in (base, tuned))
     np.testing.assert_allclose(after - before, 0.3, atol=1e-4)
+
+
+@pytest.mark.parametrize("moved", [1.5, -1.5])
+def test_the_share_of_decisions_is_that_of_the_base_whatever_the_training_did(family, moved, monkeypatch):
+    def minimise(parameters, *_):
+        with torch.no_grad():
+            list(parameters)[-1].add_(moved)
+        return []
+
+    monkeypatch.setattr(MODULES[family], "minimise", minimise)
+    base, task = problem(family)
+    task.reference[:] = task.rows[base.predict_proba(task.rows)[:, 1].argmin()]  # far from the threshold
+    options = {**OPTIONS, "objective": "minus", "max_rate_change": 0.04}
+    held, free = (
+        train(base, task, settings_for(family, {**options, "rate_penalty": penalty}, 0)).estimator
+        for penalty in (3.0, 0.0)
+    )
+    rate, kept, moved_rate = ((one.predict_proba(task.rows)[:, 1] >= 0.5).mean() for one in (base, held, free))
+    assert abs(moved_rate - rate) > 0.05
+    assert kept == pytest.approx(rate, abs=0.02 * rate)
 
 
 def test_labels_rather_than_the_base_model_in_the_papers_schedule():

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -20,7 +21,7 @@ from sev.training._ensembles import ensemble_of
 from sev.training._growing import _Bins
 from sev.training._settings import settings_for
 from sev.training._task import TrainingTask
-from sev.training._trees import _WeightLoss
+from sev.training._trees import TreeTables
 
 N_OWN = 20
 
@@ -150,6 +151,6 @@ def test_a_grown_ensemble_is_held_to_its_base():
         rows, labels.astype(float), np.arange(4), rows[labels == 0].mean(axis=0), np.ones(4, dtype=bool)
     )
     settings = settings_for("trees", {"objective": "minus", "schedule": "recipe"}, seed=0)
-    loss = _WeightLoss(ensemble_of(ensemble.with_trees(more)), N_OWN, task, settings)
-    np.testing.assert_allclose(loss._targets.numpy(), base.predict_proba(rows)[:, 1], atol=1e-6)
-    assert loss._rate == base.predict(rows).mean()
+    tables = TreeTables(ensemble_of(ensemble.with_trees(more)), N_OWN, task, settings.objective, settings.seed)
+    np.testing.assert_allclose(expit(tables.logits), base.predict_proba(rows)[:, 1], atol=1e-6)
+    assert tables.rate == base.predict(rows).mean()

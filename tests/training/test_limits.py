@@ -16,10 +16,19 @@ pytest.importorskip("torch", reason="training needs torch")
 
 import sev
 from sev.exceptions import TrainingError
-from sev.training import _optimize
+from sev.training import _optimize, _path
+from sev.training._building import TaskBuilder
+from sev.training._floors import Limits, floors_of
+from sev.training._path import Rows, path_line
 from sev.training._tuning import Tuner, with_final
 
-LIMITS = _optimize._Limits(max_accuracy_loss=0.01, max_rate_change=0.1)
+
+def limits_of(max_accuracy_loss=0.01, max_rate_change=0.1, **options):
+    metric, amount = options.get("metric"), options.get("max_metric_loss", 0.005)
+    return Limits(floors_of(LogisticRegression(), metric, amount, max_accuracy_loss), max_rate_change)
+
+
+LIMITS = limits_of()
 FINE = {
     "accuracy": 0.80,
     "auc": 0.9,
@@ -52,7 +61,7 @@ def path(*lines):
     ],
 )
 def test_verdicts(line, why):
-    judged = LIMITS.judged(path(line))
+    judged = LIMITS.judge(path(line))
     assert judged.loc[0.1, "why"] == why
     assert judged.loc[0.1, "acceptable"] == (why == "")
     assert judged.loc[0.0, "acceptable"]
@@ -61,15 +70,14 @@ def test_verdicts(line, why):
 class Tuned:
     """Stands for a tuner: hands back a model that remembers its penalty, or fails."""
 
-    reference, groups, restricted = "mean", None, ()
-
-    def __init__(self, fails=()):
+    def __init__(self, model, fails=()):
+        self.model = model
         self.fails = fails
 
-    def tune(self, model, X, y, settings):
+    def tune(self, settings):
         if settings in self.fails:
             raise TrainingError("no good")
-        return SimpleNamespace(penalty=settings, predict_proba=model.predict_proba)
+        return SimpleNamespace(penalty=settings, predict_proba=self.model.predict_proba)
 
 
 def chosen(lines, monkeypatch, *, base=None, troubled=(), fails=()):
@@ -79,9 +87,10 @@ def chosen(lines, monkeypatch, *, base=None, troubled=(), fails=()):
     table = path(*lines)
     for name, value in (base or {}).items():
         table.loc[0.0, name] = value
-    monkeypatch.setattr(_optimize, "_degenerate", lambda tuned, *_: "strange" if tuned.penalty in troubled else "")
+    monkeypatch.setattr(_optimize, "_find_degeneracy", lambda tuned, *_: "strange" if tuned.penalty in troubled else "")
     settings = {penalty: penalty for penalty in table.index}
-    penalty, tuned, notes = _optimize._apply(model, rows, labels, LIMITS.judged(table), settings, Tuned(fails), LIMITS)
+    tuner = Tuned(model, fails)
+    penalty, tuned, notes = _optimize._apply(tuner, Rows(rows, labels), LIMITS.judge(table), settings, LIMITS)
     assert tuned is model if penalty is None else tuned.penalty == penalty
     return penalty, notes
 
@@ -120,12 +129,12 @@ def test_the_next_best_follows_one_that_fails_on_all_rows(monkeypatch):
 def test_degenerate_models_are_told(shift, slack, trouble):
     rows, labels = numbers()
     model = LogisticRegression().fit(rows, labels)
-    before = model.predict(rows) == 1
-    model.intercept_ = model.intercept_ + shift
-    limits = _optimize._Limits(0.01, slack)
-    tuner = Tuner(reference="mean", groups=None, restricted=())
-    assert _optimize._degenerate(model, rows, labels, before, tuner, limits).startswith(trouble)
-    assert bool(trouble) == bool(_optimize._degenerate(model, rows, labels, before, tuner, limits))
+    tuner = Tuner.of(model, rows, labels, TaskBuilder())
+    moved = with_final(model, LogisticRegression().fit(rows, labels))
+    moved.intercept_ = moved.intercept_ + shift
+    found = _optimize._find_degeneracy(moved, tuner, Rows(rows, labels), limits_of(max_rate_change=slack))
+    assert found.startswith(trouble)
+    assert bool(trouble) == bool(found)
 
 
 def test_the_path_is_measured_on_rows_that_its_models_have_not_seen(monkeypatch):
@@ -137,17 +146,18 @@ def test_the_path_is_measured_on_rows_that_its_models_have_not_seen(monkeypatch)
             fitted.append({tuple(row) for row in X.tolist()})
             return super().fit(X, y)
 
-    original = _optimize.Measure.of
+    original = _path.Measure.of
     monkeypatch.setattr(
-        _optimize.Measure, "of", lambda self, model, X, y: (measured.append(X), original(self, model, X, y))[1]
+        _path.Measure, "of", lambda self, model, X, y, w: (measured.append(X), original(self, model, X, y, w))[1]
     )
     tuned = []
-    monkeypatch.setattr(_optimize.Tuner, "tune", lambda self, model, X, y, settings: (tuned.append(settings), model)[1])
+    monkeypatch.setattr(Tuner, "tune", lambda self, settings: (tuned.append(settings), self.model)[1])
     model = Watched().fit(rows, labels)
     with pytest.warns(sev.exceptions.TrainingWarning, match="none has a lower mean SEV"):
         _, record = sev.optimize(model, rows, labels, penalties=[0.5], random_state=8)
     folds = fitted[1:]
     assert len(folds) == 5
+    assert len(measured.pop(0)) == 120  # the model as it is, to see whether there is anything to gain
     assert len(measured) == 10
     for seen, rest in zip(folds, measured[::2], strict=True):
         assert len(seen) + len(rest) == 120
@@ -158,24 +168,22 @@ def test_the_path_is_measured_on_rows_that_its_models_have_not_seen(monkeypatch)
 
 
 def test_restricted_features_are_what_is_measured():
-    tuner = Tuner(reference="mean", groups=None, restricted=("x0",))
     found = {"accuracy": 0.8, "auc": 0.9, "positive_rate": 0.3, "reference_score": 0.4}
     for place, kind in enumerate(("plus", "minus", "restricted")):
         found |= {f"sev_{kind}": 1.0 + place, f"share_of_one_{kind}": 0.1 * place, f"unexplainable_{kind}": 0.2 * place}
-    line = _optimize._line(found, tuner)
+    line = path_line(found, restricted=True)
     assert (line["sev"], line["share_of_one"], line["unexplainable"]) == pytest.approx((2.0, 0.1, 0.4))
-    free = _optimize._line(found, Tuner(reference="mean", groups=None, restricted=()))
+    free = path_line(found, restricted=False)
     assert free["sev"] == pytest.approx(2.0)
     only = {key: value for key, value in found.items() if not key.endswith("plus")}
-    assert _optimize._line(only, tuner)["sev"] == 3.0
+    assert path_line(only, restricted=True)["sev"] == 3.0
 
 
 def test_the_task_is_that_of_the_models_own_classes():
     rows, labels = numbers()
     names = np.where(labels == 1, "refuse", "grant")
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, names)
-    tuner = Tuner(reference="mean", groups=None, restricted=("x1",))
-    task = tuner._task(model, model[:-1].transform, rows, names)
+    task = Tuner.of(model, rows, names, TaskBuilder(restricted=("x1",))).task
     np.testing.assert_array_equal(task.labels, labels)
     np.testing.assert_allclose(task.reference, model[:-1].transform(rows[labels == 0]).mean(axis=0))
     assert task.allowed.tolist() == [True, False, True, True]

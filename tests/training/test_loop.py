@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs torch")
 
-from sev.training._linear import _scaling  # noqa: E402
+from sev.training._linear import scaling_of  # noqa: E402
 from sev.training._loop import minimise  # noqa: E402
 from sev.training._settings import SCHEDULES, settings_for  # noqa: E402
 from sev.training.losses import LossParts  # noqa: E402
@@ -100,7 +100,7 @@ def test_vol_opt_takes_smaller_and_more_steps():
 
 def test_columns_are_scaled_save_indicators_and_constants():
     rows = np.column_stack([np.linspace(5.0, 9.0, 200), np.arange(200) == 7, np.full(200, 3.0)])
-    centre, spread = _scaling(rows)
+    centre, spread = scaling_of(rows)
     assert (centre[0], spread[0]) == (pytest.approx(7.0), pytest.approx(rows[:, 0].std()))
     assert (centre[1], spread[1]) == (0.0, 1.0)  # by its own variance it would be scaled by fourteen
     assert np.isinf(spread[2])

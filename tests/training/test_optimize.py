@@ -175,9 +175,9 @@ def test_wrong_use_is_refused(options, message):
 def test_labels_must_be_the_models():
     rows, labels = numbers()
     model = LogisticRegression().fit(rows, labels)
-    with pytest.raises(InputError, match=r"y holds \[2\], which are no classes of the model: \[0, 1\]"):
+    with pytest.raises(InputError, match=r"y holds \[2\], but the classes of the model are \[0, 1\]"):
         sev.optimize(model, rows, labels + 1)
-    with pytest.raises(InputError, match="one label a row"):
+    with pytest.raises(InputError, match="one label for each row"):
         sev.optimize(model, rows, labels[:-1])
     with pytest.raises(InputError, match="Only one class in y, 1:"):
         sev.optimize(model, rows, np.ones_like(labels))

@@ -66,7 +66,9 @@ class SEVGradientBoostingClassifier(SEVClassifier):
         n_iter_no_change: int = 10,
         tol: float = 1e-4,
         random_state: Any = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
+        class_weight: Any = None,
+        max_rate_change: float | None = 0.1,
         grow: int = 0,
     ) -> None:
         super().__init__(
@@ -88,6 +90,8 @@ class SEVGradientBoostingClassifier(SEVClassifier):
             tol=tol,
             random_state=random_state,
             verbose=verbose,
+            class_weight=class_weight,
+            max_rate_change=max_rate_change,
         )
         self.grow = grow
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from sev.exceptions import InputError
 from sev.training._quality import Measure
+from sev.training._weights import check_sample_weight
 from sev.typing import Kind, NativeTable
 
 
@@ -24,6 +25,7 @@ def compare(
     groups: Mapping[str, Sequence[Any]] | None = None,
     restricted: Iterable[str] = (),
     max_rows: int | None = None,
+    sample_weight: Any = None,
 ) -> pd.DataFrame:
     """Show what models cost and how many reasons their decisions need, one line a model.
 
@@ -41,6 +43,8 @@ def compare(
         As for :class:`sev.Explainer`. With restricted features there are columns for SEV(R) too.
     max_rows : int, default=None
         Explain at most this many positive predictions.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weight of each row of ``X`` in every figure; None: all the same.
 
     Returns
     -------
@@ -77,5 +81,6 @@ def compare(
         restricted=restricted,
         max_rows=max_rows,
     )
-    lines = {name: measure.of(model, X, y) for name, model in models.items()}
+    weights = check_sample_weight(sample_weight, len(X))
+    lines = {name: measure.of(model, X, y, weights) for name, model in models.items()}
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("model")

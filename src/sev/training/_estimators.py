@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,13 +15,27 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from sev.exceptions import InputError, ModelError, TrainingError, TrainingWarning
-from sev.space import FeatureSpace, TableForm
+from sev.space import TableForm
+from sev.training._base_model import fit_base
+from sev.training._building import KnownEncoder, TaskBuilder
 from sev.training._encoder import TableEncoder
 from sev.training._families import family_of, train
-from sev.training._reference import reference_row
+from sev.training._held_out import LabelledRows, held_out_change
 from sev.training._settings import Family, check_parameters, settings_for
-from sev.training._task import TrainingTask
-from sev.typing import FloatArray, NativeTable
+from sev.training._task import Trained, TrainingTask
+from sev.training._weights import check_sample_weight, combine_weights
+from sev.typing import BoolArray, FloatArray, NativeTable
+
+
+class _Fitted(NamedTuple):
+    """What comes out of a fit."""
+
+    encoder: TableEncoder
+    base: Any
+    n_base_fits: int
+    task: TrainingTask
+    row: pd.DataFrame
+    trained: Trained
 
 
 class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -49,7 +63,9 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         n_iter_no_change: int = 10,
         tol: float = 1e-4,
         random_state: Any = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
+        class_weight: Any = None,
+        max_rate_change: float | None = 0.1,
     ) -> None:
         self.objective = objective
         self.restricted = restricted
@@ -69,8 +85,10 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+        self.class_weight = class_weight
+        self.max_rate_change = max_rate_change
 
-    def fit(self, X: NativeTable, y: Any) -> SEVClassifier:
+    def fit(self, X: NativeTable, y: Any, sample_weight: Any = None) -> SEVClassifier:
         """Fit the base model, then tune it for short explanations.
 
         Parameters
@@ -79,23 +97,27 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Raw rows; they are encoded inside.
         y : array-like of shape (n_rows,)
             Labels of two classes; the second in sorted order is the one whose decisions are explained.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weight of each row, of the base model's fit and of every term of the loss.
         """
         check_parameters(self._family, self.get_params(deep=False))
         frame = self._frame(X, fitting=True)
         labels = self._labels(y, len(frame))
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self.encoder_ = TableEncoder(scale=self._family != "trees").fit(frame)
-        space = FeatureSpace.of(frame, self.groups)
-        task = TrainingTask(
-            rows=self.encoder_.transform(frame),
-            labels=labels.astype(np.float64),
-            column_feature=space.column_feature[self.encoder_.column_source_],
-            reference=np.empty(0),
-            allowed=~space.select(self.restricted),
+        weights = combine_weights(
+            check_sample_weight(sample_weight, len(frame)), self.class_weight, self.classes_[labels]
         )
-        self.base_estimator_ = self._base(seed, len(frame)).fit(task.rows, labels)
-        row = reference_row(self.reference, frame, labels == 0, space, self._decides)
-        self._train(task, row, seed)
+        rows = _drop_weightless(LabelledRows(frame, labels, weights))
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        fitted = self._fit_rows(rows, seed, self.verbose)
+        self.encoder_, self.base_estimator_, self.n_base_fits_ = fitted.encoder, fitted.base, fitted.n_base_fits
+        self.final_estimator_ = fitted.trained.estimator
+        self.history_ = fitted.trained.history
+        self.n_iter_ = len(self.history_)
+        # plain values, which every safe file format can hold
+        self.reference_ = {str(name): _plain(fitted.row[name].iloc[0]) for name in fitted.row.columns}
+        self._refuse_degenerate(fitted.task)
+        self._expose()
+        self._check_rate(rows, seed)
         return self
 
     def predict_proba(self, X: NativeTable) -> FloatArray:
@@ -123,22 +145,54 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # -- parts of fit --------------------------------------------------------------------------------------------------
 
-    def _train(self, task: TrainingTask, row: pd.DataFrame, seed: int) -> None:
-        encoded = self.encoder_.transform(row)[0]
-        if np.isnan(encoded).any():
+    def _fit_rows(self, rows: LabelledRows, seed: int, progress: bool | None) -> _Fitted:
+        """Everything from raw rows to a tuned model; nothing is kept in the estimator."""
+        parameters = {**self.get_params(deep=False), "verbose": progress}
+        settings = settings_for(self._family, parameters, seed)
+        encoder = TableEncoder(scale=self._family != "trees").fit(rows.frame)
+        encoded = encoder.transform(rows.frame)
+        base, n_base_fits = fit_base(self._base(seed, len(encoded)), encoded, rows.labels, rows.weights)
+        builder = TaskBuilder(reference=self.reference, groups=self.groups, restricted=self.restricted)
+        column_feature = builder.space(rows.frame).column_feature[encoder.column_source_]
+        task, row = builder.build(
+            rows.frame,
+            rows.labels == 1,
+            KnownEncoder(encoder.transform, encoded, column_feature),
+            lambda some: base.predict_proba(encoder.transform(some))[:, 1] >= 0.5,
+            weights=rows.weights,
+        )
+        if np.isnan(task.reference).any():
             raise InputError(
                 "The reference has missing values that the model does not take: pass reference= a full row."
             )
-        task = TrainingTask(task.rows, task.labels, task.column_feature, encoded, task.allowed)
+        return _Fitted(encoder, base, n_base_fits, task, row, train(base, task, settings))
+
+    def _check_rate(self, rows: LabelledRows, seed: int) -> None:
+        """Compare the share of positive decisions with the base model's on rows that neither has seen."""
+        self.rate_change_ = float("nan")
         settings = settings_for(self._family, self.get_params(deep=False), seed)
-        trained = train(self.base_estimator_, task, settings)
-        self.final_estimator_ = trained.estimator
-        self.history_ = trained.history
-        self.n_iter_ = len(trained.history)
-        # plain values, which every safe file format can hold
-        self.reference_ = {str(name): _plain(row[name].iloc[0]) for name in row.columns}
-        self._refuse_degenerate(task)
-        self._expose()
+        if self.max_rate_change is None or not settings.rate_penalty:
+            return
+
+        def decide(part: LabelledRows, rest: pd.DataFrame) -> tuple[BoolArray, BoolArray]:
+            fitted = self._fit_rows(part, seed, False)
+            encoded = fitted.encoder.transform(rest)
+            before, after = (one.predict_proba(encoded)[:, 1] >= 0.5 for one in (fitted.base, fitted.trained.estimator))
+            return before, after
+
+        change = held_out_change(rows, decide, seed)
+        if change is None:
+            return
+        self.rate_change_ = change.relative
+        if abs(change.relative) > self.max_rate_change:
+            warnings.warn(
+                f"On {change.n_rows} rows held out, the tuned model predicts {_plain(self.classes_[1])!r} for "
+                f"{change.after:.1%} of the rows and its base model for {change.before:.1%}: a change by "
+                f"{change.relative:+.0%}, while max_rate_change={self.max_rate_change:g} allows "
+                f"{self.max_rate_change:.0%}. Raise rate_penalty, lower sev_penalty, or train on more rows.",
+                TrainingWarning,
+                stacklevel=3,
+            )
 
     def _base(self, seed: int, n_rows: int) -> Any:
         if self.base_estimator is None:
@@ -180,11 +234,8 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if len(self.classes_) < 2:
             raise InputError(f"Only one class in y, {_plain(self.classes_[0])!r}: two classes are needed.")
         if len(numbers) != n_rows:
-            raise InputError(f"X has {n_rows} rows and y has {len(numbers)}: they must be as many.")
+            raise InputError(f"X has {n_rows} rows but y has {len(numbers)}: they must have the same length.")
         return numbers.astype(np.int64)
-
-    def _decides(self, rows: pd.DataFrame) -> Any:
-        return self.base_estimator_.predict_proba(self.encoder_.transform(rows))[:, 1] >= 0.5
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -221,3 +272,13 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _drop_weightless(rows: LabelledRows) -> LabelledRows:
+    """Rows of weight 0 do not count, not even for the encoding or the reference."""
+    if rows.weights is None or rows.weights.all():
+        return rows
+    kept = rows.take(np.flatnonzero(rows.weights))
+    if len(np.unique(kept.labels)) < 2:
+        raise InputError("Only one class in y has rows of a weight above 0: two classes are needed.")
+    return kept

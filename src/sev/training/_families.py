@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from sev._optional import require
 from sev.exceptions import ModelError
 from sev.training._settings import Family, Settings
-from sev.training._task import Trained, TrainingTask
+from sev.training._task import Trained, Trainer, TrainingTask
 
 _FAMILIES: dict[str, Family] = {
     "sklearn.LogisticRegression": "linear",
@@ -22,9 +21,9 @@ _FAMILIES: dict[str, Family] = {
 }
 
 _TRAINERS: dict[Family, str] = {
-    "linear": "sev.training._linear:train_linear",
-    "network": "sev.training._network:train_network",
-    "trees": "sev.training._trees:train_trees",
+    "linear": "sev.training._linear:LinearTrainer",
+    "network": "sev.training._network:NetworkTrainer",
+    "trees": "sev.training._trees:TreeTrainer",
 }
 
 
@@ -46,9 +45,14 @@ def family_of(estimator: Any) -> Family:
     )
 
 
-def train(base: Any, task: TrainingTask, settings: Settings) -> Trained:
-    """Tune a fitted final estimator; what comes back is of its own class."""
+def trainer_for(base: Any, task: TrainingTask) -> Trainer:
+    """What tunes a fitted final estimator on some rows, as often as wanted, with one penalty or another."""
     require("torch", extra="train", feature="Training for short explanations")
-    module, _, function = _TRAINERS[family_of(base)].partition(":")
-    trainer: Callable[[Any, TrainingTask, Settings], Trained] = getattr(import_module(module), function)
-    return trainer(base, task, settings)
+    module, _, name = _TRAINERS[family_of(base)].partition(":")
+    trainer: Trainer = getattr(import_module(module), name)(base, task)
+    return trainer
+
+
+def train(base: Any, task: TrainingTask, settings: Settings) -> Trained:
+    """Tune a fitted final estimator once; what comes back is of its own class."""
+    return trainer_for(base, task).train(settings)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from scipy.special import expit
 from sklearn.tree import DecisionTreeRegressor
-from tqdm.auto import tqdm
+from torch import Tensor
 
 from sev.training._ensembles import Ensemble
+from sev.training._progress import progress_bar
 from sev.training._settings import Settings
 from sev.training._task import TrainingTask, positive_rate
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.training.losses import Batch, LossFormula
+from sev.typing import FloatArray, IntArray
 
 #: Share of the rows that must lie between the reference and a split; see ``_Bins``.
 _BETWEEN = 0.1
@@ -40,24 +44,27 @@ def grow_trees(ensemble: Ensemble, task: TrainingTask, settings: Settings) -> li
     bins = _Bins(task.rows, task.reference)
     rows = _Scored(bins, ensemble, task.rows)
     reference = _Scored(bins, ensemble, task.reference[None])
-    kinds = {"plus": [True], "minus": [False], "both": [True, False]}[settings.objective]
-    room = _MAX_VALUES // (len(task.present) * task.rows.shape[1] * len(kinds))
-    chosen = candidates(rows.logits, max(1, room), settings.seed)
+    kinds = neighbour_kinds(settings.objective)
+    most_rows = _MAX_VALUES // (len(task.present) * task.rows.shape[1] * len(kinds))
+    chosen = candidates(rows.logits, max(1, most_rows), settings.seed)
     sides = [_Side(bins, ensemble, task, chosen, plus=plus) for plus in kinds]
-    targets, rate = expit(rows.logits), positive_rate(rows.logits)
+    formula = settings.formula(positive_rate(rows.logits, task.weights))
+    target = _Target(expit(rows.logits), task.weights, (rows.logits >= 0.0).astype(np.float64))
     trees = []
-    for number in tqdm(range(settings.grow), disable=not settings.progress, desc="growing", unit="tree"):
-        pulls = [
-            _pull_of_rows(rows, targets, rate, settings),
-            _pull_of_reference(reference, len(task.rows), settings),
-            *(side.pull(rows.logits, settings) for side in sides),
-        ]
-        tree = _fitted(pulls, settings.seed + number)
-        for scored in (rows, reference, *(side.neighbours for side in sides)):
-            scored.add(tree)
-        bins.to_values(tree)
-        trees.append(tree)
+    with progress_bar(settings.grow, "growing", "tree", settings.progress) as bar:
+        for number in range(settings.grow):
+            tree = _fit_tree(_pulls_of(formula, target, rows, reference, sides), settings.seed + number)
+            for scored in (rows, reference, *(side.neighbours for side in sides)):
+                scored.add(tree)
+            bins.to_values(tree)
+            trees.append(tree)
+            bar.update()
     return trees
+
+
+def neighbour_kinds(objective: str) -> list[bool]:
+    """Whose neighbours an objective is about: True the reference's (SEV+), False the rows' (SEV-)."""
+    return {"plus": [True], "minus": [False], "both": [True, False]}[objective]
 
 
 class _Bins:
@@ -111,49 +118,85 @@ class _Scored:
         self.logits = self.logits + tree.tree_.predict(self.bins)[:, 0]
 
 
-#: Binned rows, and first and second derivative of the loss by their logits.
-_Pull = tuple[Any, FloatArray, FloatArray]
+class _Pull(NamedTuple):
+    """Binned rows, and first and second derivative of the loss by their logits, in units of one row."""
+
+    bins: Any
+    first: FloatArray
+    second: FloatArray
+
+
+class _Target(NamedTuple):
+    """What the rows should keep: the base model's probabilities and decisions; and their weights."""
+
+    probabilities: FloatArray
+    weights: FloatArray | None
+    decisions: FloatArray
 
 
 class _Side:
     """The one-step neighbours of rows that are or may become positive, for SEV+ or SEV-."""
 
     def __init__(self, bins: _Bins, ensemble: Ensemble, task: TrainingTask, rows: IntArray, *, plus: bool) -> None:
-        chosen = task.rows[rows]
-        inside, outside = (chosen, task.reference) if plus else (task.reference, chosen)
-        every = [np.where(task.column_feature == feature, inside, outside) for feature in task.present.tolist()]
+        every = [task.neighbours(task.rows[rows], feature, plus=plus) for feature in task.present.tolist()]
         self.neighbours = _Scored(bins, ensemble, np.concatenate(every))
         self._shape = len(every), len(rows)
         self._rows = rows
-        self._plus = plus
+        self.plus = plus
 
-    def pull(self, logits: FloatArray, settings: Settings) -> _Pull:
-        """What the SEV term asks of the best neighbour of each row that is positive now."""
+    def best_neighbours(self, logits: FloatArray) -> tuple[IntArray, IntArray]:
+        """Places of the best neighbour of each row that is positive now, and those rows."""
         columns = np.flatnonzero(logits[self._rows] >= 0.0)
         table = self.neighbours.logits.reshape(self._shape)[:, columns]
-        best = table.argmax(axis=0) if self._plus else table.argmin(axis=0)
-        score = expit(table[best, np.arange(len(columns))])
-        force = settings.sev_penalty * len(logits) / max(1, len(columns)) * score * (1.0 - score)
-        open_ = score < 0.5 + settings.margin if self._plus else score > 0.5 - settings.margin
-        places = best * self._shape[1] + columns
-        return self.neighbours.bins[places], (-force if self._plus else force) * open_, force
+        best = table.argmax(axis=0) if self.plus else table.argmin(axis=0)
+        return best * self._shape[1] + columns, self._rows[columns]
 
 
-def _pull_of_rows(rows: _Scored, targets: FloatArray, rate: float, settings: Settings) -> _Pull:
-    """Cross-entropy, and the rate guard."""
-    score, soft = expit(rows.logits), expit(10.0 * rows.logits)
-    guard = 2.0 * settings.rate_penalty * (soft.mean() - rate) * 10.0 * soft * (1.0 - soft)
-    return rows.bins, score - targets + guard, score * (1.0 - score)
+def _pulls_of(
+    formula: LossFormula, target: _Target, rows: _Scored, reference: _Scored, sides: list[_Side]
+) -> list[_Pull]:
+    """Derivatives of the loss by the logits of the rows, of the reference and of the best neighbours."""
+    n_rows = len(rows.logits)
+    weights = None if target.weights is None else torch.from_numpy(target.weights)
+    logits, at_reference = _variable(rows.logits), _variable(reference.logits)
+    best = [side.best_neighbours(rows.logits) for side in sides]
+    at_best = [_variable(side.neighbours.logits[places]) for side, (places, _) in zip(sides, best, strict=True)]
+    mine = [None if weights is None else weights[torch.from_numpy(of)] for _, of in best]
+    batch = Batch(logits, torch.from_numpy(target.probabilities), weights, torch.from_numpy(target.decisions))
+
+    def sev_terms(some: LossFormula) -> list[Tensor]:
+        every = zip(at_best, sides, mine, strict=True)
+        return [some.sev_term(one[:, None], plus=side.plus, weights=weight) for one, side, weight in every]
+
+    total = formula.combine(batch, sev_terms(formula), at_reference).total
+    first = [n_rows * one for one in _gradients(total, [logits, at_reference, *at_best])]
+    # without a margin no neighbour is far enough: those that are now hold the new tree back
+    free = formula.sev_penalty * sum(sev_terms(replace(formula, margin=0.5)), torch.zeros(()))
+    holds = [n_rows * np.abs(one) for one in _gradients(free, at_best)]
+    score = expit(rows.logits)
+    curvature = score * (1.0 - score) * (1.0 if target.weights is None else target.weights)
+    return [
+        _Pull(rows.bins, first[0], curvature),
+        _Pull(reference.bins, first[1], np.abs(first[1])),
+        *(
+            _Pull(side.neighbours.bins[places], one, hold)
+            for side, (places, _), one, hold in zip(sides, best, first[2:], holds, strict=True)
+        ),
+    ]
 
 
-def _pull_of_reference(reference: _Scored, n_rows: int, settings: Settings) -> _Pull:
-    score = expit(reference.logits)
-    open_: BoolArray = score > 0.5 - settings.reference_margin
-    force = settings.reference_penalty * n_rows * score * (1.0 - score) * open_
-    return reference.bins, force, force
+def _variable(values: FloatArray) -> Tensor:
+    return torch.from_numpy(values.copy()).requires_grad_()
 
 
-def _fitted(pulls: list[_Pull], seed: int) -> DecisionTreeRegressor:
+def _gradients(value: Tensor, by: list[Tensor]) -> list[FloatArray]:
+    found = torch.autograd.grad(value, by, allow_unused=True)
+    return [
+        np.zeros(len(one)) if gradient is None else gradient.numpy() for gradient, one in zip(found, by, strict=True)
+    ]
+
+
+def _fit_tree(pulls: list[_Pull], seed: int) -> DecisionTreeRegressor:
     bins, first, second = (np.concatenate(parts) for parts in zip(*pulls, strict=True))
     weights = np.maximum(second, _LEAST_CURVATURE)
     tree = DecisionTreeRegressor(max_depth=_DEPTH, min_samples_leaf=_MIN_ROWS_IN_LEAF, random_state=seed)
@@ -162,9 +205,9 @@ def _fitted(pulls: list[_Pull], seed: int) -> DecisionTreeRegressor:
     return tree
 
 
-def candidates(logits: FloatArray, room: int, seed: int) -> IntArray:
+def candidates(logits: FloatArray, most: int, seed: int) -> IntArray:
     """Rows that are or may become positive, a sample of them if there are too many."""
     rows: IntArray = np.flatnonzero(logits >= _MAY_BE_POSITIVE)
-    if len(rows) > room:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, room, replace=False))
+    if len(rows) > most:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     return rows

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm
 
 from sev.exceptions import TrainingError
+from sev.training._progress import progress_bar
 from sev.training._settings import Settings
 from sev.training.losses import LossParts
 
@@ -46,7 +46,7 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
     decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, n_steps) if schedule.decay else None
     watch = _Watch(settings.tol, settings.n_iter_no_change)
     history: list[dict[str, float]] = []
-    bar = tqdm(total=epochs, disable=not settings.progress, desc="training", unit="epoch")
+    bar = progress_bar(epochs, "training", "epoch", settings.progress)
     with _one_thread(), bar:
         for epoch in range(epochs):
             with_sev = epoch >= schedule.warmup
@@ -62,8 +62,10 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
                 seen.append((n_rows if batch is None else len(batch), values))
             history.append(_means(seen))
             _refuse_nonsense(history[-1], epoch, schedule.learning_rate)
+            if not bar.disable:
+                # a refresh here would show the bar before its time
+                bar.set_postfix({name: f"{value:.3f}" for name, value in history[-1].items()}, refresh=False)
             bar.update()
-            bar.set_postfix({name: f"{value:.3f}" for name, value in history[-1].items()})
             if settings.early_stopping and with_sev and watch.is_over(history[-1]["total"]):
                 break
     return history

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from sev.training import losses
 from sev.training._loop import minimise
 from sev.training._penalty import SEVPenalty
+from sev.training._rate import shift_for_rate
 from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 
@@ -24,48 +24,91 @@ _ACTIVATIONS: dict[str, type[nn.Module]] = {
 }
 
 
-def train_network(base: Any, task: TrainingTask, settings: Settings) -> Trained:
-    """Tune a fitted binary ``MLPClassifier``."""
-    module = as_module(base, settings)
-    rows = torch.from_numpy(task.rows.astype(np.float32))
-    with torch.no_grad():
-        logits = as_module(base)(rows)
-    rate = positive_rate(logits.numpy())
-    targets = torch.sigmoid(logits) if settings.schedule.distil else torch.from_numpy(task.labels.astype(np.float32))
-    loss = losses.SEVLoss(
-        task.reference.astype(np.float32),
-        task.column_feature,
-        objective=settings.objective,
-        restricted=task.restricted.tolist(),
-        rate=rate if settings.rate_penalty else None,
-        sev_penalty=settings.sev_penalty,
-        reference_penalty=settings.reference_penalty,
-        rate_penalty=settings.rate_penalty,
-        margin=settings.margin,
-        reference_margin=settings.reference_margin,
-    )
-    penalty = SEVPenalty(settings, len(rows))
-    memory = tuple(torch.full((len(rows),), -1) for _ in loss.sev_terms)
-    visits = torch.zeros(len(rows), dtype=torch.int64)
+class NetworkTrainer:
+    """Tunes a fitted binary ``MLPClassifier``."""
 
-    def step(batch: Tensor | None, with_sev: bool) -> losses.LossParts:
-        chosen = torch.arange(len(rows)) if batch is None else batch
+    def __init__(self, base: Any, task: TrainingTask) -> None:
+        self._base = base
+        self._task = task
+        self.rows = torch.from_numpy(task.rows.astype(np.float32))
+        with torch.no_grad():
+            self.logits = as_module(base)(self.rows)
+        self.rate = positive_rate(self.logits.numpy(), task.weights)
+        self.weights = None if task.weights is None else torch.from_numpy(task.weights.astype(np.float32))
+
+    @property
+    def task(self) -> TrainingTask:
+        """The rows."""
+        return self._task
+
+    def train(self, settings: Settings) -> Trained:
+        """Tune a copy of the estimator."""
+        module = as_module(self._base, settings)
+        history = minimise(module.parameters(), _NetworkLoss(self, module, settings).step, len(self.rows), settings)
+        if settings.rate_tolerance is not None:
+            self._hold_rate(module, settings.rate_tolerance, settings.reference_margin)
+        return Trained(_with_weights(self._base, module), history)
+
+    def _hold_rate(self, module: nn.Sequential, tolerance: float, margin: float) -> None:
+        reference = torch.from_numpy(self._task.reference.astype(np.float32))[None]
+        last = [layer for layer in module if isinstance(layer, nn.Linear)][-1]
+        with torch.no_grad():
+            last.bias += shift_for_rate(
+                module(self.rows).numpy().astype(np.float64),
+                self.rate,
+                tolerance,
+                reference_logit=float(module(reference)),
+                margin=margin,
+                weights=self._task.weights,
+            )
+
+
+class _NetworkLoss:
+    """The loss of a module on batches, with what was the best neighbour of each row when it was last seen."""
+
+    def __init__(self, problem: NetworkTrainer, module: nn.Sequential, settings: Settings) -> None:
+        task = problem.task
+        self._module = module
+        self._rows = problem.rows
+        labels = torch.from_numpy(task.labels.astype(np.float32))
+        self._targets = torch.sigmoid(problem.logits) if settings.schedule.distil else labels
+        self._weights = problem.weights
+        self._decisions = (problem.logits >= 0.0).to(torch.float32)
+        self._loss = losses.SEVLoss(
+            task.reference.astype(np.float32),
+            task.column_feature,
+            objective=settings.objective,
+            restricted=task.restricted.tolist(),
+            rate=problem.rate,
+            sev_penalty=settings.sev_penalty,
+            reference_penalty=settings.reference_penalty,
+            rate_penalty=settings.rate_penalty,
+            margin=settings.margin,
+            reference_margin=settings.reference_margin,
+        )
+        self._penalty = SEVPenalty(settings, len(self._rows))
+        self._hints = tuple(torch.full((len(self._rows),), -1) for _ in self._loss.sev_terms)
+        self._visits = torch.zeros(len(self._rows), dtype=torch.int64)
+
+    def step(self, batch: Tensor | None, with_sev: bool) -> losses.LossParts:
+        """Loss of a batch."""
+        chosen = torch.arange(len(self._rows)) if batch is None else batch
+        rows, targets = self._rows[chosen], self._targets[chosen]
+        weights = None if self._weights is None else self._weights[chosen]
         if not with_sev:
-            fit = binary_cross_entropy_with_logits(module(rows[chosen]), targets[chosen])
+            fit = self._loss.formula.fit_term(losses.Batch(self._module(rows), targets, weights))
             return losses.LossParts.of_fit(fit)
-        hints = tuple(one[chosen] for one in memory)
+        hints = tuple(one[chosen] for one in self._hints)
         # all neighbours are looked at in every second pass, which halves the price and is as good
-        sweep = int(visits[chosen[0]]) % 2 == 0
-        visits[chosen] += 1
-        loss.sev_penalty = penalty.weight
-        parts: losses.LossParts = loss(module, rows[chosen], targets[chosen], hints=hints, sweep=sweep)
-        penalty.see(parts.fit, targets[chosen])
-        for one, hint in zip(memory, hints, strict=True):
+        sweep = int(self._visits[chosen[0]]) % 2 == 0
+        self._visits[chosen] += 1
+        self._loss.sev_penalty = self._penalty.weight
+        known = {"weights": weights, "decisions": self._decisions[chosen]}
+        parts: losses.LossParts = self._loss(self._module, rows, targets, hints=hints, sweep=sweep, **known)
+        self._penalty.see(parts.fit, targets, weights)
+        for one, hint in zip(self._hints, hints, strict=True):
             one[chosen] = hint
         return parts
-
-    history = minimise(module.parameters(), step, len(rows), settings)
-    return Trained(_with_weights(base, module), history)
 
 
 def as_module(model: Any, settings: Settings | None = None) -> nn.Sequential:

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy
 
 from sev.training._settings import Settings
+from sev.training.losses import weighted_mean
 
 #: The drift is averaged over about this part of the rows: that of one batch is noise.
 _MEMORY = 0.1
@@ -16,7 +17,7 @@ class SEVPenalty:
     """A weight between ``sev_penalty`` and ``max_sev_penalty``, by how far the model has drifted.
 
     The drift is the Kullback-Leibler divergence of the model's probabilities from the targets, nats a row. Short
-    explanations are nearly free on some data and dear on other: one fixed weight is too weak for the first or too
+    explanations are nearly free on some data and costly on other: one fixed weight is too weak for the first or too
     strong for the second.
     """
 
@@ -34,11 +35,12 @@ class SEVPenalty:
             return self._least
         return self._least + (self._most - self._least) * max(0.0, 1.0 - self._drift / self._bound)
 
-    def see(self, fit: Tensor, targets: Tensor) -> None:
-        """Take note of the cross-entropy of a batch."""
+    def see(self, fit: Tensor, targets: Tensor, weights: Tensor | None = None) -> None:
+        """Update the drift from the cross-entropy of a batch."""
         if self._most <= self._least:
             return
         with torch.no_grad():
-            drift = max(0.0, float(fit.detach() - binary_cross_entropy(targets, targets)))
+            entropy = weighted_mean(binary_cross_entropy(targets, targets, reduction="none"), weights)
+            drift = max(0.0, float(fit.detach() - entropy))
         share = min(1.0, len(targets) / (_MEMORY * self._n_rows))
         self._drift += share * (drift - self._drift)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from sev.exceptions import FallbackWarning, InputError
 from sev.explainers import Explainer
 from sev.explanations import Explanations
 from sev.space import TableForm
-from sev.typing import Kind, NativeTable
+from sev.typing import FloatArray, Kind, NativeTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,22 +54,24 @@ class Measure:
             allow_positive_reference=True,
         )
 
-    def of(self, model: Any, X: NativeTable, y: Any) -> dict[str, float]:
+    def of(self, model: Any, X: NativeTable, y: Any, weights: FloatArray | None = None) -> dict[str, float]:
         """Accuracy and explanation size of a model on some rows."""
         explainer = self.explainer(model)
         target = explainer.classes_[1]
         truth = np.asarray(y) == target
         if len(truth) != len(X):
-            raise InputError(f"X has {len(X)} rows and y has {len(truth)}: they must be as many.")
+            raise InputError(f"X has {len(X)} rows but y has {len(truth)}: they must have the same length.")
         scores = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
         positive = scores >= explainer.threshold
+        has_both = 0 < truth.sum() < len(truth)
         found = {
-            "accuracy": float((positive == truth).mean()),
-            "auc": float(roc_auc_score(truth, scores)) if 0 < truth.sum() < len(truth) else np.nan,
-            "brier": float(brier_score_loss(truth, scores)),
-            "positive_rate": float(positive.mean()),
+            "accuracy": float(np.average(positive == truth, weights=weights)),
+            "auc": float(roc_auc_score(truth, scores, sample_weight=weights)) if has_both else np.nan,
+            "brier": float(brier_score_loss(truth, scores, sample_weight=weights)),
+            "positive_rate": float(np.average(positive, weights=weights)),
         }
-        chosen = _take(X, _sample(positive, self.max_rows))
+        rows = _sample_rows(positive, self.max_rows)
+        chosen = Sample(take_rows(X, rows) if len(rows) else None, None if weights is None else weights[rows])
         for kind in self.kinds:
             found |= _sizes(explainer, chosen, kind, "sev_" + kind, restricted=())
         if explainer.restricted:
@@ -85,30 +87,50 @@ class Measure:
         return float(np.asarray(model.predict_proba(rows))[0, 1])
 
 
-def _sizes(explainer: Explainer, rows: Any, kind: Kind, name: str, restricted: tuple[str, ...]) -> dict[str, float]:
+class Sample(NamedTuple):
+    """Rows to explain, None where there are none, and their weights."""
+
+    rows: NativeTable | None
+    weights: FloatArray | None
+
+
+def _sizes(
+    explainer: Explainer, sample: Sample, kind: Kind, name: str, restricted: tuple[str, ...]
+) -> dict[str, float]:
     short = name.removeprefix("sev_")
-    if rows is None:
+    if sample.rows is None:
         return {name: np.nan, f"share_of_one_{short}": np.nan, f"unexplainable_{short}": np.nan}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FallbackWarning)  # said once, when the explainer was made
-        many: Explanations = explainer.explain(rows, kind=kind, restricted=restricted, max_sets=1)
-    asked = many.statuses != "not_target"
+        many: Explanations = explainer.explain(sample.rows, kind=kind, restricted=restricted, max_sets=1)
+    counted = (many.statuses != "not_target").astype(np.float64)
+    if sample.weights is not None:
+        counted = counted * sample.weights
+    total = counted.sum()
+    if not total > 0.0:
+        return {name: np.nan, f"share_of_one_{short}": 0.0, f"unexplainable_{short}": 0.0}
     unexplainable = many.statuses == "unexplainable"
     return {
-        name: many.mean_size("all_features"),
-        f"share_of_one_{short}": float((many.sizes == 1).sum() / max(1, asked.sum())),
-        f"unexplainable_{short}": float(unexplainable.sum() / max(1, asked.sum())),
+        name: many.mean_size("all_features") if sample.weights is None else _weighted_size(many, counted),
+        f"share_of_one_{short}": float(counted[many.sizes == 1].sum() / total),
+        f"unexplainable_{short}": float(counted[unexplainable].sum() / total),
     }
 
 
-def _sample(positive: Any, max_rows: int | None) -> Any:
+def _weighted_size(many: Explanations, weights: FloatArray) -> float:
+    """Mean size with weights; an unexplainable row counts as the number of features."""
+    sizes = np.where(many.statuses == "unexplainable", len(many.feature_names), many.sizes)
+    known = np.isfinite(sizes) & (weights > 0.0)
+    return float(np.average(sizes[known], weights=weights[known])) if known.any() else np.nan
+
+
+def _sample_rows(positive: Any, max_rows: int | None) -> Any:
     rows = np.flatnonzero(positive)
     if max_rows is not None and len(rows) > max_rows:
         rows = np.sort(np.random.default_rng(0).choice(rows, max_rows, replace=False))
     return rows
 
 
-def _take(X: NativeTable, rows: Any) -> Any:
-    if not len(rows):
-        return None
+def take_rows(X: NativeTable, rows: Any) -> NativeTable:
+    """Some rows of a table, by their positions."""
     return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]

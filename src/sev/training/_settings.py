@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from sev.exceptions import InputError
+
+if TYPE_CHECKING:
+    from sev.training.losses import LossFormula
 
 Objective: TypeAlias = Literal["volume", "plus", "minus", "both"]
 Family: TypeAlias = Literal["linear", "network", "trees"]
@@ -114,6 +117,9 @@ class Settings:
         Distance from the base model at which the weight has come down to ``sev_penalty``.
     margin, reference_margin : float
         How far past the threshold the best neighbour, and below it the reference, should be.
+    rate_tolerance : float or None
+        By which part of itself the share of positive training rows may change: the bias is moved at the end where it
+        changes by more; None: it is not.
     grow : int
         Trees to add before re-weighting.
     early_stopping : bool
@@ -124,8 +130,8 @@ class Settings:
         What counts as progress.
     seed : int
         Of random weights, the order of rows and samples.
-    progress : bool
-        Show a bar with the running terms.
+    progress : bool or None
+        Show a bar with the running terms; None: on a terminal, once it takes more than a few seconds.
     """
 
     objective: Objective
@@ -137,12 +143,26 @@ class Settings:
     rate_penalty: float = 10.0
     margin: float = 0.05
     reference_margin: float = 0.05
+    rate_tolerance: float | None = None
     grow: int = 0
     early_stopping: bool = False
     n_iter_no_change: int = 10
     tol: float = 1e-4
     seed: int = 0
-    progress: bool = False
+    progress: bool | None = False
+
+    def formula(self, rate: float) -> LossFormula:
+        """The loss, for a base model with this share of positive predictions."""
+        from sev.training.losses import LossFormula  # needs torch, which settings do not
+
+        return LossFormula(
+            sev_penalty=self.sev_penalty,
+            reference_penalty=self.reference_penalty,
+            rate_penalty=self.rate_penalty,
+            rate=rate,
+            margin=self.margin,
+            reference_margin=self.reference_margin,
+        )
 
 
 #: Numbers that estimators take: the least allowed value, and whether it is itself allowed.
@@ -157,6 +177,7 @@ _NUMBERS: dict[str, tuple[float, bool, type]] = {
     "batch_size": (1, True, Integral),
     "n_iter_no_change": (1, True, Integral),
     "tol": (0.0, True, Real),
+    "max_rate_change": (0.0, True, Real),
 }
 
 
@@ -177,7 +198,7 @@ def check_parameters(family: Family, given: dict[str, Any]) -> None:
             continue
         fits = isinstance(value, kind) and not isinstance(value, bool)
         if not fits or not (value >= least if inclusive else value > least):
-            noun = "a whole number" if kind is Integral else "a number"
+            noun = "an integer" if kind is Integral else "a number"
             raise InputError(f"{name}={value!r} must be {noun} {'of at least' if inclusive else 'above'} {least:g}.")
     margin = given.get("margin")
     if margin is not None and margin >= 0.5:
@@ -199,22 +220,24 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
     if given.get("batch_size") is not None:
         schedule = replace(schedule, batch_size=int(given["batch_size"]))
     penalty = _sev_penalty(family, schedule, given)
+    rate_penalty = _number_or(given.get("rate_penalty"), _rate_penalty(schedule, given))
     return Settings(
         objective=given["objective"],
         schedule=schedule,
         sev_penalty=penalty.least,
         max_sev_penalty=penalty.most,
         drift=penalty.drift,
-        reference_penalty=_or(given.get("reference_penalty"), 10.0),
-        rate_penalty=_or(given.get("rate_penalty"), _rate_penalty(schedule, given)),
-        margin=_or(given.get("margin"), schedule.margin),
+        reference_penalty=_number_or(given.get("reference_penalty"), 10.0),
+        rate_penalty=rate_penalty,
+        rate_tolerance=_rate_tolerance(rate_penalty, given),
+        margin=_number_or(given.get("margin"), schedule.margin),
         reference_margin=VOLUME_REFERENCE_MARGIN if given["objective"] == "volume" else 0.05,
         grow=int(given.get("grow") or 0),
         early_stopping=bool(given.get("early_stopping", False)),
         n_iter_no_change=int(given.get("n_iter_no_change", 10)),
         tol=float(given.get("tol", 1e-4)),
         seed=seed,
-        progress=bool(given.get("verbose", False)),
+        progress=given.get("verbose", False),
     )
 
 
@@ -235,9 +258,16 @@ def _rate_penalty(schedule: Schedule, given: dict[str, Any]) -> float:
     return min(schedule.rate_penalty, RESTRICTED_RATE_PENALTY) if _is_restricted(given) else schedule.rate_penalty
 
 
+def _rate_tolerance(rate_penalty: float, given: dict[str, Any]) -> float | None:
+    """Half of the change that is allowed: rows that were not trained on add to it. None where there is no guard."""
+    weakened = given.get("rate_penalty") is None and _is_restricted(given)
+    limit = given.get("max_rate_change")
+    return None if limit is None or not rate_penalty or weakened else float(limit) / 2.0
+
+
 def _is_restricted(given: dict[str, Any]) -> bool:
     return bool(tuple(given.get("restricted") or ()))
 
 
-def _or(value: Any, default: float) -> float:
+def _number_or(value: Any, default: float) -> float:
     return default if value is None else float(value)

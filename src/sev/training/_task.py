@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from sev.exceptions import InputError, TrainingError
+from sev.training._settings import Settings
 from sev.typing import BoolArray, FloatArray, IntArray
 
 
@@ -28,6 +30,11 @@ class TrainingTask:
         The reference, encoded.
     allowed : ndarray of bool, shape (n_features,)
         Features that an explanation may use.
+    weights : ndarray of shape (n_rows,) or None
+        Weight of each row, 1 on average; None: all the same.
+    native : callable or None
+        Encoded rows in the form that the final estimator takes, where that is not an array of numbers: category
+        columns of boosted trees.
     """
 
     rows: FloatArray
@@ -35,6 +42,8 @@ class TrainingTask:
     column_feature: IntArray
     reference: FloatArray
     allowed: BoolArray
+    weights: FloatArray | None = None
+    native: Callable[[FloatArray], Any] | None = None
 
     def __post_init__(self) -> None:
         if not self.allowed.any():
@@ -55,6 +64,16 @@ class TrainingTask:
         found: IntArray = np.setdiff1d(np.unique(self.column_feature), self.present)
         return found
 
+    def neighbours(self, rows: FloatArray, feature: int, *, plus: bool) -> FloatArray:
+        """Rows with one feature of the reference or, for ``plus``, the reference with one feature of each row."""
+        mine = self.column_feature == feature
+        changed: FloatArray = np.where(mine, rows, self.reference) if plus else np.where(mine, self.reference, rows)
+        return changed
+
+    def to_native(self, rows: FloatArray) -> Any:
+        """Encoded rows as the final estimator takes them."""
+        return rows if self.native is None else self.native(rows)
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -72,12 +91,20 @@ class Trained:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-def positive_rate(logits: FloatArray) -> float:
+class Trainer(Protocol):
+    """A fitted final estimator and the rows to tune it on: whatever does not depend on penalties is computed once."""
+
+    def train(self, settings: Settings) -> Trained:
+        """Tune a copy of the estimator."""
+        ...
+
+
+def positive_rate(logits: FloatArray, weights: FloatArray | None = None) -> float:
     """Share of rows that a base model predicts positive, which must not be zero."""
-    rate = float((logits >= 0.0).mean())
+    rate = float(np.average(logits >= 0.0, weights=weights))
     if rate == 0.0:
         raise TrainingError(
-            "The base model predicts no row of the training data positive, so there is no decision to explain: give a "
-            "base_estimator with less regularisation, or other class weights."
+            "The base model predicts no row of the training data positive, so there is no decision to explain: pass a "
+            'base_estimator with less regularisation, or class_weight="balanced".'
         )
     return rate

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from sev.exceptions import ModelError, TrainingError
 from sev.training import losses
 from sev.training._ensembles import Ensemble, Growable, ensemble_of
-from sev.training._growing import candidates, grow_trees
+from sev.training._growing import candidates, grow_trees, neighbour_kinds
 from sev.training._loop import minimise
 from sev.training._penalty import SEVPenalty
-from sev.training._settings import Settings
+from sev.training._rate import shift_for_rate
+from sev.training._settings import Objective, Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 from sev.typing import FloatArray, IntArray
 
@@ -24,77 +24,130 @@ _MAX_OUTPUTS = 60_000_000
 _ROWS_AT_ONCE = 50_000
 
 
-def train_trees(base: Any, task: TrainingTask, settings: Settings) -> Trained:
-    """Tune the weights of a fitted ensemble's trees, after growing more if the settings say so."""
-    ensemble = ensemble_of(base)
-    if ensemble.n_trees == 0:
-        raise TrainingError(
-            f"This {type(base).__name__} has no trees, so there are no weights to tune: fit it with at least one tree "
-            "(n_estimators=1 or more)."
-        )
-    n_own = ensemble.n_trees
-    if settings.grow:
-        if not isinstance(ensemble, Growable):
+class TreeTrainer:
+    """Tunes the weights of a fitted ensemble's trees, after growing more if the settings say so."""
+
+    def __init__(self, base: Any, task: TrainingTask) -> None:
+        self._base = base
+        self._task = task
+        self._ensemble = ensemble_of(base)
+        if self._ensemble.n_trees == 0:
+            raise TrainingError(
+                f"This {type(base).__name__} has no trees, so there are no weights to tune: fit it with at least one tree "
+                "(n_estimators=1 or more)."
+            )
+        #: Tables of the ensemble as it is, by objective and seed: penalties share them.
+        self._tables: dict[tuple[Objective, int], TreeTables] = {}
+
+    def train(self, settings: Settings) -> Trained:
+        """Tune a copy of the estimator."""
+        tables = self._grown(settings) if settings.grow else self._shared(settings)
+        model = _WeightLoss(tables, settings)
+        history = minimise([model.weights, model.bias], model.step, len(self._task.rows), settings)
+        weights, bias = model.weights.detach(), float(model.bias.detach())
+        if settings.rate_tolerance is not None:
+            bias += tables.shift_for_rate(weights, bias, settings.rate_tolerance, settings.reference_margin)
+        return Trained(tables.ensemble.reweighted(weights.numpy().astype(np.float64), bias), history)
+
+    def _shared(self, settings: Settings) -> TreeTables:
+        key = settings.objective, settings.seed
+        if key not in self._tables:
+            self._tables[key] = TreeTables(self._ensemble, self._ensemble.n_trees, self._task, *key)
+        return self._tables[key]
+
+    def _grown(self, settings: Settings) -> TreeTables:
+        if not isinstance(self._ensemble, Growable):
             raise ModelError(
                 f"grow={settings.grow} adds trees to scikit-learn's GradientBoostingClassifier, not to "
-                f"{type(base).__name__}: leave grow out, or take that class as the base model."
+                f"{type(self._base).__name__}: leave grow out, or take that class as the base model."
             )
-        ensemble = ensemble_of(ensemble.with_trees(grow_trees(ensemble, task, settings)))
-    model = _WeightLoss(ensemble, n_own, task, settings)
-    history = minimise([model.weights, model.bias], model.step, len(task.rows), settings)
-    weights = model.weights.detach().numpy().astype(np.float64)
-    return Trained(ensemble.reweighted(weights, float(model.bias.detach())), history)
+        longer = self._ensemble.with_trees(grow_trees(self._ensemble, self._task, settings))
+        key = settings.objective, settings.seed
+        return TreeTables(ensemble_of(longer), self._ensemble.n_trees, self._task, *key)
+
+
+class TreeTables:
+    """Outputs of an ensemble's trees on rows, neighbours and the reference.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Trees.
+    n_own : int
+        The first so many are the base model, whose probabilities and decisions are kept.
+    task : TrainingTask
+        Rows.
+    objective : str
+        Whose neighbours are needed.
+    seed : int
+        Of the sample of rows, where not all fit in memory.
+    """
+
+    def __init__(self, ensemble: Ensemble, n_own: int, task: TrainingTask, objective: Objective, seed: int) -> None:
+        self.ensemble = ensemble
+        self.task = task
+        outputs = tree_outputs(ensemble, task, task.rows)
+        self.logits = outputs[:, :n_own].sum(axis=1, dtype=np.float64) + ensemble.offset
+        self.rate = positive_rate(self.logits, task.weights)
+        self.outputs = torch.from_numpy(outputs)
+        self.reference = torch.from_numpy(tree_outputs(ensemble, task, task.reference[None])[0])
+        kinds = neighbour_kinds(objective)
+        most_rows = _MAX_OUTPUTS // (len(task.present) * ensemble.n_trees * len(kinds))
+        chosen = candidates(self.logits, max(1, most_rows), seed)
+        #: The place of each row among those with neighbours, -1 for none.
+        self.place = torch.full((len(self.logits),), -1)
+        self.place[torch.from_numpy(chosen)] = torch.arange(len(chosen))
+        self.neighbours = [(plus, _Neighbours(ensemble, task, task.rows[chosen], plus=plus)) for plus in kinds]
+
+    def shift_for_rate(self, weights: Tensor, bias: float, tolerance: float, margin: float) -> float:
+        """What to add to the bias to keep the share of positive rows."""
+        offset = bias + float(self.ensemble.offset)
+        return shift_for_rate(
+            (self.outputs @ weights).numpy().astype(np.float64) + offset,
+            self.rate,
+            tolerance,
+            reference_logit=float(self.reference @ weights) + offset,
+            margin=margin,
+            weights=self.task.weights,
+        )
 
 
 class _WeightLoss:
-    """The loss of a re-weighted ensemble, which is held to its first ``n_own`` trees: they are the base model."""
+    """The loss of a re-weighted ensemble."""
 
-    def __init__(self, ensemble: Ensemble, n_own: int, task: TrainingTask, settings: Settings) -> None:
-        outputs = _outputs(ensemble, task.rows)
-        logits = outputs[:, :n_own].sum(axis=1, dtype=np.float64) + ensemble.offset
-        self._rate = positive_rate(logits)
-        self._outputs = torch.from_numpy(outputs)
-        self._reference = torch.from_numpy(_outputs(ensemble, task.reference[None])[0])
-        targets = 1.0 / (1.0 + np.exp(-logits)) if settings.schedule.distil else task.labels
+    def __init__(self, tables: TreeTables, settings: Settings) -> None:
+        task = tables.task
+        self._tables = tables
+        targets = 1.0 / (1.0 + np.exp(-tables.logits)) if settings.schedule.distil else task.labels
         self._targets = torch.from_numpy(targets.astype(np.float32))
-        self._offset = float(ensemble.offset)
+        self._decisions = torch.from_numpy((tables.logits >= 0.0).astype(np.float32))
+        self._row_weights = None if task.weights is None else torch.from_numpy(task.weights.astype(np.float32))
+        self._offset = float(tables.ensemble.offset)
         self._settings = settings
+        self._formula = settings.formula(tables.rate)
         self._penalty = SEVPenalty(settings, len(task.rows))
-        self.weights = torch.ones(ensemble.n_trees, requires_grad=True)
+        self.weights = torch.ones(tables.ensemble.n_trees, requires_grad=True)
         self.bias = torch.zeros((), requires_grad=True)
-        kinds = {"plus": [True], "minus": [False], "both": [True, False]}[settings.objective]
-        room = _MAX_OUTPUTS // (len(task.present) * ensemble.n_trees * len(kinds))
-        self._candidates = torch.from_numpy(candidates(logits, max(1, room), settings.seed))
-        self._place = torch.full((len(logits),), -1)
-        self._place[self._candidates] = torch.arange(len(self._candidates))
-        chosen = task.rows[self._candidates.numpy()]
-        self._neighbours = [(plus, _Neighbours(ensemble, task, chosen, plus=plus)) for plus in kinds]
 
     def step(self, batch: Tensor | None, with_sev: bool) -> losses.LossParts:
         """Loss of a batch."""
-        settings = self._settings
-        outputs = self._outputs if batch is None else self._outputs[batch]
-        targets = self._targets if batch is None else self._targets[batch]
+        outputs = self._tables.outputs if batch is None else self._tables.outputs[batch]
         logits = self._logits(outputs)
-        fit = binary_cross_entropy_with_logits(logits, targets)
-        zero = torch.zeros(())
+        seen = losses.Batch.of(logits, batch, self._targets, self._row_weights, self._decisions)
         if not with_sev:
-            return losses.LossParts.of_fit(fit)
+            return losses.LossParts.of_fit(self._formula.fit_term(seen))
         positive = logits.detach() >= 0.0
         rows = torch.nonzero(positive)[:, 0] if batch is None else batch[positive]
-        places = self._place[rows]
-        places = places[places >= 0]
-        sev = zero
-        for plus, neighbours in self._neighbours:
-            best = self._logits(neighbours.best(places, self.weights.detach()))
-            function = losses.all_opt_plus if plus else losses.all_opt_minus
-            sev = sev + function(best[:, None], margin=settings.margin)
-        reference = losses.reference_term(self._logits(self._reference[None]), margin=settings.reference_margin)
-        rate = losses.rate_guard(logits, self._rate) if settings.rate_penalty else zero
-        weight = self._penalty.weight
-        self._penalty.see(fit, targets)
-        weights = weight, settings.reference_penalty, settings.rate_penalty
-        return losses.LossParts.weighted(fit, sev, reference, rate, weights=weights)
+        rows = rows[self._tables.place[rows] >= 0]
+        weights = None if self._row_weights is None else self._row_weights[rows]
+        sev = []
+        for plus, neighbours in self._tables.neighbours:
+            best = self._logits(neighbours.best_outputs(self._tables.place[rows], self.weights.detach()))
+            sev.append(self._formula.sev_term(best[:, None], plus=plus, weights=weights))
+        reference_logit = self._logits(self._tables.reference[None])
+        parts = self._formula.combine(seen, sev, reference_logit, sev_penalty=self._penalty.weight)
+        self._penalty.see(parts.fit, seen.targets, seen.weights)
+        return parts
 
     def _logits(self, outputs: Tensor) -> Tensor:
         return outputs @ self.weights + self.bias + self._offset
@@ -111,17 +164,16 @@ class _Neighbours:
         places: list[IntArray] = []
         start = 0
         for feature in task.present.tolist():
-            mine = task.column_feature == feature
-            changed = np.where(mine, rows, task.reference) if plus else np.where(mine, task.reference, rows)
+            changed = task.neighbours(rows, feature, plus=plus)
             distinct, place = np.unique(changed, axis=0, return_inverse=True)
-            tables.append(_outputs(ensemble, distinct))
+            tables.append(tree_outputs(ensemble, task, distinct))
             places.append(start + place.ravel())
             start += len(distinct)
         self._table = torch.from_numpy(np.concatenate(tables))
         self._index = torch.from_numpy(np.stack(places, axis=1))
         self._plus = plus
 
-    def best(self, rows: Tensor, weights: Tensor) -> Tensor:
+    def best_outputs(self, rows: Tensor, weights: Tensor) -> Tensor:
         """Outputs, shape (n_rows, n_trees), on the best neighbour of each row under some weights."""
         index = self._index[rows]
         scores = (self._table @ weights)[index]
@@ -129,6 +181,7 @@ class _Neighbours:
         return self._table[index.gather(1, best[:, None])[:, 0]]
 
 
-def _outputs(ensemble: Ensemble, rows: FloatArray) -> Any:
-    parts = [ensemble.outputs(rows[k : k + _ROWS_AT_ONCE]) for k in range(0, len(rows), _ROWS_AT_ONCE)]
-    return np.concatenate([part.astype(np.float32) for part in parts])
+def tree_outputs(ensemble: Ensemble, task: TrainingTask, rows: FloatArray) -> Any:
+    """Output of each tree on each encoded row, in single precision."""
+    parts = [task.to_native(rows[k : k + _ROWS_AT_ONCE]) for k in range(0, len(rows), _ROWS_AT_ONCE)]
+    return np.concatenate([ensemble.outputs(part).astype(np.float32) for part in parts])

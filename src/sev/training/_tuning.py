@@ -2,88 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sev.backends._categories import category_columns
-from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
 from sev.backends._protocol import CannotReadError
-from sev.backends._sampling import telling_rows
 from sev.backends._wrappers import decision_rule, unwrap
-from sev.exceptions import InputError, ModelError
-from sev.space import FeatureSpace, TableForm
+from sev.exceptions import InputError, ModelError, SevError
+from sev.space import TableForm
+from sev.training._building import ProbedEncoder, TaskBuilder
 from sev.training._estimators import SEVClassifier
-from sev.training._families import family_of, train
-from sev.training._reference import reference_row
+from sev.training._families import family_of, trainer_for
 from sev.training._settings import Family, Settings
-from sev.training._task import TrainingTask
+from sev.training._task import Trainer, TrainingTask
 from sev.typing import BoolArray, FloatArray, NativeTable
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Tuner:
-    """How models are tuned, whatever the rows.
+    """A fitted model and the rows to tune it on: one task, whatever penalties are tried.
 
     Parameters
     ----------
-    reference, groups, restricted
-        As for :class:`sev.Explainer`.
+    model : fitted classifier or Pipeline
+        Is not changed.
+    task : TrainingTask
+        Its rows, encoded.
+    reference : table of one row
+        The reference, as the model takes rows.
     """
 
-    reference: Any
-    groups: Mapping[str, Sequence[Any]] | None
-    restricted: tuple[str, ...]
+    model: Any
+    task: TrainingTask
+    reference: NativeTable
 
-    def tune(self, model: Any, X: NativeTable, y: Any, settings: Settings) -> Any:
-        """A copy of a fitted model whose final estimator is tuned on some rows."""
-        unwrapped = unwrap(model, "predict_proba")
-        task = self._task(model, unwrapped.transform, X, y)
-        return with_final(model, train(unwrapped.estimator, task, settings).estimator)
+    @classmethod
+    def of(
+        cls, model: Any, X: NativeTable, y: Any, builder: TaskBuilder, *, weights: FloatArray | None = None
+    ) -> Tuner:
+        """Take a model apart and encode its rows.
 
-    def check(self, model: Any, X: NativeTable, y: Any) -> None:
-        """Refuse a model that cannot be tuned on these rows, before any work starts."""
-        self._task(model, unwrap(model, "predict_proba").transform, X, y)
-
-    def _task(self, model: Any, transform: Any, X: NativeTable, y: Any) -> TrainingTask:
+        Raises
+        ------
+        ModelError
+            When the model cannot be tuned on these rows.
+        """
         form = TableForm.of(X)
         frame = form.to_frame(X, what="X").reset_index(drop=True)
-        space = FeatureSpace.of(frame, self.groups)
-
-        def encode(rows: NativeTable) -> FloatArray:
-            return as_float_matrix(transform(rows))
+        positives = np.asarray(y) == np.asarray(model.classes_)[1]
 
         def is_positive(rows: Any) -> BoolArray:
             decided: BoolArray = np.asarray(model.predict_proba(form.to_native(rows)))[:, 1] >= 0.5
             return decided
 
-        labels = np.asarray(y) == np.asarray(model.classes_)[1]
         categories = category_columns(model, form.columns)
-        row = reference_row(self.reference, frame, ~labels, space, is_positive, categories)
         try:
-            encoding = ColumnwiseEncoding(encode, form, space, frame.iloc[telling_rows(frame)])
-            rows, reference = encoding.encode(frame), encoding.encode(row)
-            encoding.own_new_columns(frame, row, np.zeros(len(frame), dtype=np.int64), rows, reference)
+            encoder = ProbedEncoder(unwrap(model, "predict_proba").transform, form, builder.space(frame), frame)
+            task, row = builder.build(
+                frame, positives, encoder, is_positive, weights=weights, categories=categories
+            )
         except CannotReadError as error:
             raise ModelError(
                 f"{type(model).__name__} cannot be tuned feature by feature: {error}. Encode each column by itself "
                 "(scaling, imputing and one-hot encoding do), or give `groups` of columns that belong together."
             ) from error
+        except SevError:
+            raise
         except (TypeError, ValueError) as error:
             raise ModelError(
                 f"The final estimator of {type(model).__name__} does not see numbers: {error}. Put a Pipeline with an "
                 "encoder before it."
             ) from error
-        return TrainingTask(
-            rows=rows,
-            labels=labels.astype(np.float64),
-            column_feature=encoding.column_feature,
-            reference=reference[0],
-            allowed=~space.select(self.restricted),
-        )
+        return cls(model, task, form.to_native(row))
+
+    @cached_property
+    def _trainer(self) -> Trainer:
+        return trainer_for(unwrap(self.model, "predict_proba").estimator, self.task)
+
+    def tune(self, settings: Settings) -> Any:
+        """A copy of the model whose final estimator is tuned."""
+        return with_final(self.model, self._trainer.train(settings).estimator)
+
+    def reference_score(self, tuned: Any) -> float:
+        """A tuned model's score of the reference."""
+        return float(np.asarray(tuned.predict_proba(self.reference))[0, 1])
 
 
 def tunable(model: Any) -> tuple[Any, Family]:
@@ -111,7 +118,7 @@ def tunable(model: Any) -> tuple[Any, Family]:
     if classes is None:
         raise ModelError(f"{type(model).__name__} is not fitted: call fit first.")
     if len(classes) != 2:
-        raise InputError(f"{type(model).__name__} tells {len(classes)} classes apart; tuning is for two.")
+        raise InputError(f"{type(model).__name__} has {len(classes)} classes; tuning is for models of two.")
     return model, family
 
 
@@ -130,7 +137,7 @@ def with_final(model: Any, final: Any) -> Any:
     return final
 
 
-def checked_names(restricted: Iterable[str]) -> tuple[str, ...]:
+def check_names(restricted: Iterable[str]) -> tuple[str, ...]:
     """Names of restricted features as a tuple."""
     if isinstance(restricted, str):
         raise InputError(f"restricted must be a list of names, got the string {restricted!r}: write [{restricted!r}].")

@@ -9,7 +9,8 @@ works out the one-step neighbours of the rows by itself:
   ``restricted`` features it is the paper's All-Opt(R)).
 
 :class:`VolOpt` is for linear models, :class:`ReferenceTerm` keeps the reference negative, :class:`RateGuard` keeps the
-share of positive predictions, and :class:`SEVLoss` is the weighted sum.
+share of positive predictions, and :class:`SEVLoss` is the weighted sum. The sum itself, as a formula of logits that a
+model may come by in any way, is :class:`LossFormula`.
 
 The formulas follow section 4 of "Sparse and Faithful Explanations Without Sparse Models" with two corrections: the
 clamp in the logarithm of Vol-Opt is a maximum, and the minimum of All-Opt(R) runs over the features *outside* the
@@ -22,14 +23,24 @@ from sev._optional import require
 
 require("torch", extra="train", feature="sev.losses")
 
-from sev.training.losses._functions import all_opt_minus, all_opt_plus, rate_guard, reference_term, vol_opt  # noqa: E402
+from sev.training.losses._formula import Batch, LossFormula, LossParts  # noqa: E402
+from sev.training.losses._functions import (  # noqa: E402
+    all_opt_minus,
+    all_opt_plus,
+    rate_guard,
+    reference_term,
+    vol_opt,
+    weighted_mean,
+)
 from sev.training.losses._one_step import AllOptMinus, AllOptPlus, neighbours  # noqa: E402
 from sev.training.losses._others import RateGuard, ReferenceTerm, VolOpt  # noqa: E402
-from sev.training.losses._sum import LossParts, SEVLoss  # noqa: E402
+from sev.training.losses._sum import SEVLoss  # noqa: E402
 
 __all__ = [
     "AllOptMinus",
     "AllOptPlus",
+    "Batch",
+    "LossFormula",
     "LossParts",
     "RateGuard",
     "ReferenceTerm",
@@ -41,4 +52,5 @@ __all__ = [
     "rate_guard",
     "reference_term",
     "vol_opt",
+    "weighted_mean",
 ]

@@ -7,14 +7,22 @@ import math
 import torch
 from torch import Tensor
 
+#: Share of positive predictions below which the rate guard counts relative to the share: a tenth of a small share
+#: would otherwise cost next to nothing.
+SMALL_RATE = 0.3
 
-def all_opt_plus(neighbour_logits: Tensor, *, threshold: float = 0.5, margin: float = 0.0) -> Tensor:
+
+def all_opt_plus(
+    neighbour_logits: Tensor, *, weights: Tensor | None = None, threshold: float = 0.5, margin: float = 0.0
+) -> Tensor:
     """All-Opt+ of rows predicted positive: how far the best neighbour of the reference is from being positive.
 
     Parameters
     ----------
     neighbour_logits : Tensor of shape (n_positives, n_neighbours)
         Logits of the reference with one feature of the row.
+    weights : Tensor of shape (n_positives,), default=None
+        Weight of each row in the mean; None: all the same.
     threshold : float, default=0.5
         Probability from which a row is positive.
     margin : float, default=0.0
@@ -31,16 +39,20 @@ def all_opt_plus(neighbour_logits: Tensor, *, threshold: float = 0.5, margin: fl
     if not neighbour_logits.numel():
         return neighbour_logits.sum()
     best = torch.sigmoid(neighbour_logits.max(dim=1).values)
-    return -best.clamp(max=threshold + margin).mean()
+    return -weighted_mean(best.clamp(max=threshold + margin), weights)
 
 
-def all_opt_minus(neighbour_logits: Tensor, *, threshold: float = 0.5, margin: float = 0.0) -> Tensor:
+def all_opt_minus(
+    neighbour_logits: Tensor, *, weights: Tensor | None = None, threshold: float = 0.5, margin: float = 0.0
+) -> Tensor:
     """All-Opt- of rows predicted positive: how far the best neighbour of the row is from being negative.
 
     Parameters
     ----------
     neighbour_logits : Tensor of shape (n_positives, n_neighbours)
         Logits of the row with one feature of the reference; leave out restricted features for All-Opt(R).
+    weights : Tensor of shape (n_positives,), default=None
+        Weight of each row in the mean; None: all the same.
     threshold : float, default=0.5
         Probability from which a row is positive.
     margin : float, default=0.0
@@ -57,7 +69,7 @@ def all_opt_minus(neighbour_logits: Tensor, *, threshold: float = 0.5, margin: f
     if not neighbour_logits.numel():
         return neighbour_logits.sum()
     best = torch.sigmoid(neighbour_logits.min(dim=1).values)
-    return best.clamp(min=threshold - margin).mean()
+    return weighted_mean(best.clamp(min=threshold - margin), weights)
 
 
 def vol_opt(coefficients: Tensor, reference_logit: Tensor, *, epsilon: float = 1e-6) -> Tensor:
@@ -97,15 +109,30 @@ def reference_term(reference_logit: Tensor, *, threshold: float = 0.5, margin: f
     return torch.sigmoid(reference_logit).clamp(min=threshold - margin).mean()
 
 
-def rate_guard(logits: Tensor, rate: float | Tensor, *, threshold: float = 0.5, sharpness: float = 10.0) -> Tensor:
+def rate_guard(
+    logits: Tensor,
+    rate: float | Tensor,
+    *,
+    weights: Tensor | None = None,
+    overall_rate: float | None = None,
+    threshold: float = 0.5,
+    sharpness: float = 10.0,
+) -> Tensor:
     """Square of how far the share of positive predictions is from ``rate``; a steep logistic stands for the step.
+
+    Below an overall rate of 0.3 the distance is multiplied by 0.3 over that rate, so that a change by a tenth of the
+    share costs as much for rare decisions as for frequent ones.
 
     Parameters
     ----------
     logits : Tensor of shape (n_rows,)
         Of all rows, positive or not.
     rate : float
-        The share to keep, as a rule that of the model before.
+        The share to keep among these rows, as a rule that of the model before.
+    weights : Tensor of shape (n_rows,), default=None
+        Weight of each row in the share; None: all the same.
+    overall_rate : float, default=None
+        The share to keep among all rows, where these are a batch of them; None: ``rate``.
     threshold : float, default=0.5
         Probability from which a row is positive.
     sharpness : float, default=10.0
@@ -118,8 +145,18 @@ def rate_guard(logits: Tensor, rate: float | Tensor, *, threshold: float = 0.5, 
     >>> round(float(losses.rate_guard(torch.tensor([-9.0, -9.0, -9.0, 9.0]), rate=0.5)), 4)
     0.0625
     """
-    share = torch.sigmoid(sharpness * (logits - logit(threshold))).mean()
-    return (share - rate) ** 2
+    share = weighted_mean(torch.sigmoid(sharpness * (logits - logit(threshold))), weights)
+    whole = float(rate) if overall_rate is None else overall_rate
+    scale = max(1.0, SMALL_RATE / whole) if whole > 0.0 else 1.0
+    return (scale * (share - rate)) ** 2
+
+
+def weighted_mean(values: Tensor, weights: Tensor | None) -> Tensor:
+    """Mean of some values, each with its weight; without weights the plain mean."""
+    if weights is None:
+        return values.mean()
+    # where all weights are 0 there is nothing to count, and no gradient
+    return (values * weights).sum() / weights.sum().clamp(min=torch.finfo(weights.dtype).tiny)
 
 
 def logit(probability: float) -> float:

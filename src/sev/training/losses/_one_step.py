@@ -80,6 +80,7 @@ class OneStep(nn.Module):
         rows: Tensor,
         *,
         logits: Tensor | None = None,
+        weights: Tensor | None = None,
         hint: Tensor | None = None,
         sweep: bool = True,
     ) -> Tensor:
@@ -93,6 +94,8 @@ class OneStep(nn.Module):
             A batch; only the rows that are predicted positive count.
         logits : Tensor of shape (n_rows,), default=None
             ``scores(rows)`` if known already.
+        weights : Tensor of shape (n_rows,), default=None
+            Weight of each row; None: all the same.
         hint : Tensor of int, shape (n_rows,), default=None
             The best feature of each row when it was last seen, -1 for none; updated in place. A row whose old best
             neighbour is still past the margin adds a constant whatever the others do, so they are not scored.
@@ -112,7 +115,8 @@ class OneStep(nn.Module):
             changed = neighbours(chosen[open_], self.reference, self.column_feature, best[open_], plus=self._plus)
             best_logit = best_logit.index_copy(0, open_, scores(changed))
         function = all_opt_plus if self._plus else all_opt_minus
-        return function(best_logit[:, None], threshold=self.threshold, margin=self.margin)
+        chosen_weights = None if weights is None else weights[positive]
+        return function(best_logit[:, None], weights=chosen_weights, threshold=self.threshold, margin=self.margin)
 
     def _best(self, scores: Scores, rows: Tensor, hint: Tensor | None, sweep: bool) -> tuple[Tensor, Tensor]:
         """Feature and logit of each row's best neighbour; of the hinted one where it is good enough."""

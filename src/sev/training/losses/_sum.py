@@ -1,40 +1,17 @@
-"""The weighted sum of the terms."""
+"""The weighted sum of the terms, over a score function."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import Tensor, nn
-from torch.nn import functional
 
 from sev.exceptions import InputError
+from sev.training.losses._formula import Batch, LossFormula, LossParts
 from sev.training.losses._one_step import AllOptMinus, AllOptPlus, OneStep
 from sev.training.losses._others import RateGuard, ReferenceTerm
 from sev.training.losses._rows import Scores
-
-
-class LossParts(NamedTuple):
-    """A loss and the terms, without their weights, that it is the sum of."""
-
-    total: Tensor
-    fit: Tensor
-    sev: Tensor
-    reference: Tensor
-    rate: Tensor
-
-    @classmethod
-    def of_fit(cls, fit: Tensor) -> LossParts:
-        """Cross-entropy alone, as in a warm-up."""
-        zero = fit.new_zeros(())
-        return cls(fit, fit, zero, zero, zero)
-
-    @classmethod
-    def weighted(
-        cls, fit: Tensor, sev: Tensor, reference: Tensor, rate: Tensor, *, weights: tuple[float, float, float]
-    ) -> LossParts:
-        """Cross-entropy plus the other terms, each times its weight."""
-        return cls(fit + weights[0] * sev + weights[1] * reference + weights[2] * rate, fit, sev, reference, rate)
 
 
 class SEVLoss(nn.Module):
@@ -99,6 +76,21 @@ class SEVLoss(nn.Module):
         self.sev_penalty = sev_penalty
         self.reference_penalty = reference_penalty
         self.rate_penalty = rate_penalty
+        self.threshold = threshold
+        self.margin = margin
+
+    @property
+    def formula(self) -> LossFormula:
+        """The sum with the weights that are set now."""
+        return LossFormula(
+            sev_penalty=self.sev_penalty,
+            reference_penalty=self.reference_penalty,
+            rate_penalty=self.rate_penalty,
+            rate=None if self.rate_guard is None else self.rate_guard.rate,
+            threshold=self.threshold,
+            margin=self.margin,
+            reference_margin=self.reference_term.margin,
+        )
 
     def forward(
         self,
@@ -106,6 +98,8 @@ class SEVLoss(nn.Module):
         rows: Tensor,
         targets: Tensor,
         *,
+        weights: Tensor | None = None,
+        decisions: Tensor | None = None,
         hints: tuple[Tensor, ...] | None = None,
         sweep: bool = True,
     ) -> LossParts:
@@ -119,18 +113,21 @@ class SEVLoss(nn.Module):
             A batch.
         targets : Tensor of shape (n_rows,)
             Labels, or better the probabilities of the model to start from.
+        weights : Tensor of shape (n_rows,), default=None
+            Weight of each row; None: all the same.
+        decisions : Tensor of shape (n_rows,), default=None
+            1 where the model to start from is positive, else 0: the rate guard then keeps the share among these very
+            rows, which is less noisy in small batches. None: it keeps ``rate``.
         hints : tuple of int tensors, default=None
             One for each SEV term; see ``AllOptMinus.forward``.
         sweep : bool, default=True
             See ``AllOptMinus.forward``.
         """
         logits = scores(rows)
-        fit = functional.binary_cross_entropy_with_logits(logits, targets)
-        sev = logits.new_zeros(())
-        for number, term in enumerate(self.sev_terms):
-            hint = None if hints is None else hints[number]
-            sev = sev + term(scores, rows, logits=logits.detach(), hint=hint, sweep=sweep)
-        reference = self.reference_term(scores)
-        rate = logits.new_zeros(()) if self.rate_guard is None else self.rate_guard(logits)
-        weights = self.sev_penalty, self.reference_penalty, self.rate_penalty
-        return LossParts.weighted(fit, sev, reference, rate, weights=weights)
+        options = {"logits": logits.detach(), "weights": weights, "sweep": sweep}
+        sev = [
+            term(scores, rows, hint=None if hints is None else hints[number], **options)
+            for number, term in enumerate(self.sev_terms)
+        ]
+        reference_logit = scores(self.reference_term.reference[None])
+        return self.formula.combine(Batch(logits, targets, weights, decisions), sev, reference_logit)

@@ -1,0 +1,41 @@
+"""The base model that training starts from: fitted, and fitted again where it predicts nobody positive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+
+from sev.training._weights import fit_with_weights
+from sev.typing import FloatArray
+
+#: Fits with other seeds, where the first predicts nobody positive.
+_N_RESTARTS = 3
+
+
+def fit_base(base: Any, rows: FloatArray, labels: Any, weights: FloatArray | None) -> tuple[Any, int]:
+    """A fitted base model, and how many fits it took.
+
+    A perceptron on few positive rows may stop at predicting nobody positive, by bad luck with its random weights or
+    with the rows that early stopping sets aside. It is then fitted again: with other seeds, and at last without early
+    stopping. What comes back may still predict nobody positive, where the data allow nothing else.
+    """
+    attempts = [base, *_restarts(base)]
+    for number, one in enumerate(attempts, start=1):
+        fitted = fit_with_weights(one, rows, labels, weights)
+        if (fitted.predict_proba(rows)[:, 1] >= 0.5).any():
+            return fitted, number
+    return fitted, len(attempts)
+
+
+def _restarts(base: Any) -> list[Any]:
+    """Copies with other seeds; none where a fit is not random."""
+    parameters = base.get_params()
+    # the seeds of linear models and trees do not change what they predict, or hardly
+    if "hidden_layer_sizes" not in parameters:
+        return []
+    first = int(parameters["random_state"]) if isinstance(parameters["random_state"], (int,)) else 0
+    copies = [clone(base).set_params(random_state=first + number) for number in range(1, _N_RESTARTS + 1)]
+    if parameters.get("early_stopping"):
+        copies.append(clone(base).set_params(early_stopping=False))
+    return copies

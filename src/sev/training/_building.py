@@ -1,0 +1,170 @@
+"""The one way to a training task: rows, their reference and the feature of each encoded column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+
+from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
+from sev.backends._sampling import telling_rows
+from sev.space import FeatureSpace, TableForm
+from sev.training._categories import CategoryCodes
+from sev.training._reference import reference_row
+from sev.training._task import TrainingTask
+from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
+
+
+class Encoded(NamedTuple):
+    """Rows and the reference in encoded space, and the feature of each encoded column."""
+
+    rows: FloatArray
+    reference: FloatArray
+    column_feature: IntArray
+
+
+class RowEncoder(Protocol):
+    """Raw rows to the columns that the final estimator takes, and where each of these comes from."""
+
+    def encode(self, frame: pd.DataFrame, reference: pd.DataFrame) -> Encoded:
+        """Rows and one reference in encoded space."""
+        ...
+
+    @property
+    def native(self) -> Callable[[FloatArray], Any] | None:
+        """Encoded rows in the final estimator's own form; None: they are."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaskBuilder:
+    """What a task is made with, whatever the rows.
+
+    Parameters
+    ----------
+    reference, groups, restricted
+        As for :class:`sev.Explainer`.
+    """
+
+    reference: Any = "mean"
+    groups: Mapping[str, Sequence[Any]] | None = None
+    restricted: Iterable[str] = ()
+
+    def space(self, frame: pd.DataFrame) -> FeatureSpace:
+        """Which columns move as one."""
+        return FeatureSpace.of(frame, self.groups)
+
+    def build(
+        self,
+        frame: pd.DataFrame,
+        positives: BoolArray,
+        encoder: RowEncoder,
+        is_positive: Callable[[pd.DataFrame], BoolArray],
+        *,
+        weights: FloatArray | None = None,
+        categories: frozenset[Any] = frozenset(),
+    ) -> tuple[TrainingTask, pd.DataFrame]:
+        """A task, and its reference as a raw row.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Raw rows.
+        positives : ndarray of bool, shape (n_rows,)
+            Rows labelled with the class whose decisions are explained.
+        encoder : RowEncoder
+            Raw to encoded rows.
+        is_positive : callable
+            The base model's decision about raw rows.
+        weights : ndarray of shape (n_rows,), default=None
+            Weight of each row.
+        categories : frozenset of columns
+            Columns that the base model takes as categories.
+        """
+        space = self.space(frame)
+        row = reference_row(self.reference, frame, ~positives, space, is_positive, categories)
+        encoded = encoder.encode(frame, row)
+        task = TrainingTask(
+            rows=encoded.rows,
+            labels=positives.astype(np.float64),
+            column_feature=encoded.column_feature,
+            reference=encoded.reference,
+            allowed=~space.select(self.restricted),
+            weights=None if weights is None else weights / weights.mean(),
+            native=encoder.native,
+        )
+        return task, row
+
+
+class KnownEncoder:
+    """An encoder that says itself which raw column each encoded column comes from.
+
+    Parameters
+    ----------
+    encode : callable
+        Raw rows to encoded ones.
+    rows : ndarray of shape (n_rows, n_encoded_columns)
+        The training rows, encoded already.
+    column_feature : ndarray of int, shape (n_encoded_columns,)
+        The feature of each encoded column.
+    """
+
+    native = None
+
+    def __init__(
+        self, encode: Callable[[pd.DataFrame], FloatArray], rows: FloatArray, column_feature: IntArray
+    ) -> None:
+        self._encode = encode
+        self._rows = rows
+        self._column_feature = column_feature
+
+    def encode(self, frame: pd.DataFrame, reference: pd.DataFrame) -> Encoded:
+        """Rows and one reference in encoded space."""
+        return Encoded(self._rows, self._encode(reference)[0], self._column_feature)
+
+
+class ProbedEncoder:
+    """The steps before the final estimator of a user's pipeline, tried feature by feature.
+
+    Parameters
+    ----------
+    transform : callable
+        Those steps.
+    form, space : TableForm, FeatureSpace
+        What rows look like and which columns move together.
+    frame : DataFrame
+        Rows to try it on.
+
+    Raises
+    ------
+    CannotReadError
+        When an encoded column depends on more than one feature.
+    """
+
+    def __init__(
+        self, transform: Callable[[NativeTable], Any], form: TableForm, space: FeatureSpace, frame: pd.DataFrame
+    ) -> None:
+        sample = frame.iloc[telling_rows(frame)]
+        self._codes = CategoryCodes.of(transform(form.to_native(frame.iloc[:1])))
+        encode = partial(self._encode_native, transform)
+        self._encoding = ColumnwiseEncoding(encode, form, space, sample)
+
+    def _encode_native(self, transform: Callable[[NativeTable], Any], rows: NativeTable) -> FloatArray:
+        encoded = transform(rows)
+        return as_float_matrix(encoded if self._codes is None else self._codes.encode(encoded))
+
+    @property
+    def native(self) -> Callable[[FloatArray], Any] | None:
+        """Codes of categories back to category columns, where the final estimator takes these."""
+        return None if self._codes is None else self._codes.decode
+
+    def encode(self, frame: pd.DataFrame, reference: pd.DataFrame) -> Encoded:
+        """Rows and one reference in encoded space; columns that only the reference moves find their feature too."""
+        encoding = self._encoding
+        rows, row = encoding.encode(frame), encoding.encode(reference)
+        encoding.own_new_columns(frame, reference, np.zeros(len(frame), dtype=np.int64), rows, row)
+        return Encoded(rows, row[0], encoding.column_feature)
