@@ -283,3 +283,24 @@ def test_results_delegate(two):
     assert "threshold" in two.plot("path").get_title(loc="left")
     with pytest.raises(InputError, match="is not a picture"):
         two.plot("pie")
+
+
+def test_pictures_use_the_labels_of_the_results():
+    explainer = cases.loan_explainer()
+    explainer.labels = sev.Labels(
+        features={"amount": {"label": "what you owe", "unit": "EUR"}}, classes={"refuse": "turned down"}
+    )
+    many = explainer.explain(cases.loans()[0][:60])
+    one = next(one for one in many if one.features == ("amount",))
+    ax = one.plot()
+    drawn = " ".join(text.get_text() for text in ax.texts) + ax.get_title(loc="left")
+    assert "what you owe" in drawn
+    assert "EUR" in drawn
+    assert "turned down" in " ".join(text.get_text() for text in ax.figure.findobj(type(ax.texts[0])))
+
+
+def test_a_restricted_picture_says_which_features_its_proof_is_over():
+    many = cases.loan_explainer().explain(cases.loans()[0][:300], restricted=["amount", "months"])
+    headings = {_changes._headings(one)[1] for one in many if one.status == "optimal"}
+    assert all(heading.startswith("no smaller set of the permitted features works") for heading in headings)
+    assert any("a smaller one exists with features that may not be used" in heading for heading in headings)

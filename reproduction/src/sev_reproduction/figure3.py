@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sev.explanations import kind_label
+from sev.core import kind_label
 from sev.typing import Kind
 
 from sev_reproduction import _distributions, models

@@ -3,6 +3,7 @@ solver solves, the one container of answers, sets as bits, and the brute-force d
 """
 
 from sev.core._answers import Answers
+from sev.core._label import kind_label
 from sev.core._masks import n_words, pack, unpack
 from sev.core._oracle import brute_force
 from sev.core._plain import dump, plain_row, plain_value, table_from_plain, table_to_plain
@@ -21,6 +22,7 @@ __all__ = [
     "__version__",
     "brute_force",
     "dump",
+    "kind_label",
     "n_words",
     "pack",
     "plain_row",

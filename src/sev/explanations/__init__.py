@@ -2,7 +2,6 @@
 
 from sev.explanations._explanation import Explanation
 from sev.explanations._explanations import Explanations
-from sev.explanations._label import kind_label
 from sev.explanations._source import Source
 
-__all__ = ["Explanation", "Explanations", "Source", "kind_label"]
+__all__ = ["Explanation", "Explanations", "Source"]

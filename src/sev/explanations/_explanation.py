@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from sev.core import Status, plain_row, plain_value
+from sev.core import Status, kind_label, plain_row, plain_value
 from sev.exceptions import InputError, VerificationError
-from sev.explanations._label import kind_label
 from sev.explanations._statements import statement_of
 from sev.explanations._verification import Claims, verify
-from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
+from sev.explanations._vertices import checked_names, differing, main_features, path_scores, source_of, vertex_scores
 from sev.text import Labels, NotPermitted, Speaker, Statement
 from sev.typing import Kind
 
@@ -164,6 +163,21 @@ class Explanation:
         """
         return Speaker(self.columns, wording, language, self.labels).sentence(self.statement())
 
+    @property
+    def differing_features(self) -> tuple[str, ...]:
+        """Features in which query and reference are not the same."""
+        return differing(self)
+
+    def main_features(self, at_most: int) -> tuple[str, ...]:
+        """The features of the sets, the first set's first, then others that differ from the reference.
+
+        Parameters
+        ----------
+        at_most : int
+            How many.
+        """
+        return main_features(self, at_most)
+
     def statement(self) -> Statement:
         """What a sentence about this explanation states."""
         return statement_of(self)
@@ -184,7 +198,7 @@ class Explanation:
             One row a vertex: ``changed`` (the features that are changed, a tuple), ``n_changed``, ``score``,
             ``positive``. The other features stay as in the row that the change starts from.
         """
-        names = telling_features(self, 4) if features is None else checked_names(self, features)
+        names = main_features(self, 4) if features is None else checked_names(self, features)
         return vertex_scores(self, names, source_of(self, explainer))
 
     def path_scores(self, features: Iterable[str] | None = None, *, explainer: Any = None) -> pd.DataFrame:

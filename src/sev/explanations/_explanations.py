@@ -11,13 +11,12 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from sev.core import Answers, Status, dump, unpack
+from sev.core import Answers, Status, dump, kind_label, unpack
 from sev.exceptions import InputError
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
 from sev.explanations._html import many_as_html
 from sev.explanations._indexing import ByLabel, places_of
-from sev.explanations._label import kind_label
 from sev.explanations._not_permitted import compare_with_unrestricted
 from sev.explanations._source import Source
 from sev.explanations._statements import statements_of

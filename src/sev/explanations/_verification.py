@@ -171,9 +171,7 @@ def verify(claims: Claims, source: Any, explainer: Any = None, **options: Any) -
     again = Claims.of_many(explainer.explain(claims.queries, kind=claims.kind, restricted=restricted, **options))
     _compare(claims, again)
     if len(claims.sets):
-        _check_sets(
-            claims, explainer.source, again.references, again.reference, again.targets, again.thresholds, again
-        )
+        _check_sets(claims, explainer.source, again.references, again.reference, again.targets, again.thresholds, again)
 
 
 # -- is it the explainer that the file speaks of? ----------------------------------------------------------------------

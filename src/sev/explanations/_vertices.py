@@ -56,7 +56,7 @@ def path_scores(one: Explanation, names: tuple[str, ...], source: Source) -> pd.
     )
 
 
-def telling_features(one: Explanation, at_most: int) -> tuple[str, ...]:
+def main_features(one: Explanation, at_most: int) -> tuple[str, ...]:
     """The features of the sets, the first set's first, then others that differ from the reference."""
     ordered = dict.fromkeys(name for names in one.sets for name in names)
     if not ordered or len(ordered) < at_most:

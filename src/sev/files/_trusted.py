@@ -111,7 +111,7 @@ _NUMPY_SCALARS = {kind for kind in np.sctypeDict.values() if kind is not np.obje
 #: numpy's scalars by their names, of this version of numpy and of older ones.
 SCALARS: dict[str, type] = {
     **{f"numpy.{kind.__name__}": kind for kind in _NUMPY_SCALARS},
-    **{"numpy.bool_": np.bool_, "numpy.bool": np.bool_, "numpy.str_": np.str_},
+    "numpy.bool_": np.bool_, "numpy.bool": np.bool_, "numpy.str_": np.str_,
 }
 #: Types that stand for themselves, such as the dtype that an encoder is asked for.
 TYPES: dict[str, type] = {

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from sev.core import Status
-from sev.explanations import Explanation
-from sev.explanations._vertices import differing
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.text import feature_value
+from sev.plots._shown import ShownExplanation, speaker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 _CELL_WIDTH, _ROW_HEIGHT, _LETTER_WIDTH = 1.95, 0.27, 0.085
 
 
-def changes(explanation: Explanation, *, ax: Axes | None = None, max_sets: int = 2, max_features: int = 8) -> Axes:
+def changes(explanation: ShownExplanation, *, ax: Axes | None = None, max_sets: int = 2, max_features: int = 8) -> Axes:
     """Draw query, reference and the smallest changes side by side, with the scores before and after.
 
     Parameters
@@ -41,7 +39,11 @@ def changes(explanation: Explanation, *, ax: Axes | None = None, max_sets: int =
     columns = [name for name in table.columns if name not in ("feature", "used")]
     names = [
         f"{name} (restricted)" if feature in explanation.restricted else name
-        for name, feature in zip(style.name_texts(table["feature"].tolist(), 28), table["feature"], strict=True)
+        for name, feature in zip(
+            style.name_texts([speaker_of(explanation).label(name) for name in table["feature"]], 28),
+            table["feature"],
+            strict=True,
+        )
     ]
     # the first column is as wide as its names, so that they never run into the values
     left = max(1.3, 0.2 + _LETTER_WIDTH * max(len(name) for name in names))
@@ -63,13 +65,13 @@ def changes(explanation: Explanation, *, ax: Axes | None = None, max_sets: int =
     return ax
 
 
-def _prepare(explanation: Explanation, max_sets: int, max_features: int) -> pd.DataFrame:
+def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int) -> pd.DataFrame:
     """One line a feature: ``feature``, ``used`` (by a set shown), then one column of text for each thing shown; a cell
     that a set leaves alone is empty.
     """
     shown = explanation.sets[:max_sets]
     used = tuple(dict.fromkeys(name for names in shown for name in names))
-    others = [name for name in (*differing(explanation), *explanation.columns) if name not in used]
+    others = [name for name in (*explanation.differing_features, *explanation.columns) if name not in used]
     listed = (*used, *dict.fromkeys(others))[: max(max_features, len(used))]
     donor = explanation.reference if explanation.kind == "minus" else explanation.query
     lines = []
@@ -83,17 +85,17 @@ def _prepare(explanation: Explanation, max_sets: int, max_features: int) -> pd.D
     return pd.DataFrame(lines)
 
 
-def _text(explanation: Explanation, name: str, row: pd.Series) -> str:
-    return style.name_text(feature_value(name, row, explanation.columns[name]), 23)
+def _text(explanation: ShownExplanation, name: str, row: pd.Series) -> str:
+    return style.name_text(speaker_of(explanation).value(name, row), 23)
 
 
-def _label(explanation: Explanation, number: int, shown: int) -> str:
+def _label(explanation: ShownExplanation, number: int, shown: int) -> str:
     base = "the change" if explanation.kind == "minus" else "what is enough"
     return base if shown == 1 else f"{base} ({number})"
 
 
-def _headings(explanation: Explanation) -> tuple[str, str]:
-    target = style.name_text(repr(explanation.target))
+def _headings(explanation: ShownExplanation) -> tuple[str, str]:
+    target = style.name_text(speaker_of(explanation).decision(explanation.target))
     threshold = f"threshold {explanation.threshold:.3g}"
     if explanation.status is Status.NOT_TARGET:
         return f"Not predicted {target}", f"score {explanation.score:.3g}, {threshold}: nothing to explain"
@@ -106,15 +108,22 @@ def _headings(explanation: Explanation) -> tuple[str, str]:
         )
     count = "1 feature" if explanation.size == 1 else f"{explanation.size} features"
     verb = "undo" if explanation.kind == "minus" else "bring about"
-    proof = (
-        "no smaller set works" if explanation.status is Status.OPTIMAL else f"at least {explanation.lower_bound} needed"
-    )
+    proof = _proof(explanation)
     n_sets = len(explanation.sets)
     more = f"; {n_sets}{'' if explanation.sets_complete else ' or more'} such sets" if n_sets > 1 else ""
     return (
         f"Predicted {target}: {count} {verb}{'es' if verb == 'undo' and explanation.size == 1 else ''} it",
         f"{proof}{more}",
     )
+
+
+def _proof(explanation: ShownExplanation) -> str:
+    if explanation.status is not Status.OPTIMAL:
+        return f"at least {explanation.lower_bound} needed"
+    if not explanation.restricted:
+        return "no smaller set works"
+    other = {"smaller": "; a smaller one exists with features that may not be used", "equal": ""}
+    return f"no smaller set of the permitted features works{other.get(explanation.not_permitted, '')}"
 
 
 def _draw_head(ax: Any, columns: list[str], left: float) -> None:
@@ -125,7 +134,7 @@ def _draw_head(ax: Any, columns: list[str], left: float) -> None:
     ax.plot([0, left + _CELL_WIDTH * len(columns)], [0.5, 0.5], color=style.INK, linewidth=1)
 
 
-def _draw_row(ax: Any, explanation: Explanation, row: int, name: str, line: dict[str, Any], left: float) -> None:
+def _draw_row(ax: Any, explanation: ShownExplanation, row: int, name: str, line: dict[str, Any], left: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     minus = explanation.kind == "minus"
@@ -162,7 +171,7 @@ def _draw_row(ax: Any, explanation: Explanation, row: int, name: str, line: dict
         )
 
 
-def _draw_scores(ax: Any, explanation: Explanation, y: float, start: float, width: float) -> None:
+def _draw_scores(ax: Any, explanation: ShownExplanation, y: float, start: float, width: float) -> None:
     """The scores before and after on one line, with the threshold."""
     scores = {"query": explanation.score}
     if explanation.result_score is not None:

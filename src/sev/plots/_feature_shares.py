@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from sev.explanations import Explanations
 from sev.plots._headings import title
+from sev.plots._shown import ShownExplanations, speaker_of
 from sev.plots._style import FAINT, HATCHES, INK, LITERAL, PAPER, SERIES, bare, legend, name_text, name_texts, new_axes
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LETTER_WIDTH = 0.085
 
 
 def feature_shares(
-    explanations: Explanations | Mapping[str, Explanations],
+    explanations: ShownExplanations | Mapping[str, ShownExplanations],
     *,
     ax: Axes | None = None,
     sets: Literal["first", "any"] = "first",
@@ -48,7 +48,8 @@ def feature_shares(
     models = explanations if isinstance(explanations, Mapping) else {"": explanations}
     table = _prepare(models, sets, max_features)
     features = table[table["model"] == next(iter(models))]
-    names = name_texts(features["feature"].tolist())
+    speaker = speaker_of(next(iter(models.values())))
+    names = name_texts([speaker.label(name) for name in features["feature"]])
     ax = new_axes(ax, _figure_width(names, models), 1.2 + len(features) * (0.18 + 0.14 * len(models)))
     height = 0.8 / len(models)
     handles = []
@@ -82,7 +83,7 @@ def feature_shares(
     return ax
 
 
-def _prepare(models: Mapping[str, Explanations], sets: Literal["first", "any"], max_features: int) -> pd.DataFrame:
+def _prepare(models: Mapping[str, ShownExplanations], sets: Literal["first", "any"], max_features: int) -> pd.DataFrame:
     """One line for each model and feature: ``model``, ``feature``, ``share``, ``restricted``, most used ones first."""
     shares = pd.DataFrame({model: many.feature_shares(sets) for model, many in models.items()}).fillna(0.0)
     in_order = [name for many in models.values() for name in many.feature_names]
@@ -103,7 +104,7 @@ def _prepare(models: Mapping[str, Explanations], sets: Literal["first", "any"], 
     )
 
 
-def _figure_width(names: list[str], models: Mapping[str, Explanations]) -> float:
+def _figure_width(names: list[str], models: Mapping[str, ShownExplanations]) -> float:
     """Inches that leave the bars at least half of the usual width beside long names and a legend."""
     legend_width = 0.7 + _LETTER_WIDTH * max(len(name_text(model, 48)) for model in models) if len(models) > 1 else 0.0
     return max(6.4, 3.2 + _LETTER_WIDTH * max(map(len, names)) + legend_width)

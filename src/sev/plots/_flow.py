@@ -9,9 +9,9 @@ import pandas as pd
 
 from sev.core import Status
 from sev.exceptions import InputError
-from sev.explanations import Explanations
 from sev.plots import _style as style
 from sev.plots._headings import title
+from sev.plots._shown import ShownExplanations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,11 @@ _NODE_WIDTH, _GAP, _LABEL_HEIGHT = 0.035, 0.025, 0.06
 
 
 def flow(
-    before: Explanations, after: Explanations, *, ax: Axes | None = None, labels: tuple[str, str] = ("before", "after")
+    before: ShownExplanations,
+    after: ShownExplanations,
+    *,
+    ax: Axes | None = None,
+    labels: tuple[str, str] = ("before", "after"),
 ) -> Axes:
     """Draw how the sizes of explanations of the same rows change from one model to another, as bands of rows.
 
@@ -70,7 +74,7 @@ def flow(
     return ax
 
 
-def _prepare(before: Explanations, after: Explanations) -> pd.DataFrame:
+def _prepare(before: ShownExplanations, after: ShownExplanations) -> pd.DataFrame:
     """One line for each band, in drawing order: ``before``, ``after`` (texts), ``rows``."""
     if len(before) != len(after) or not before.index.equals(after.index):
         raise InputError(f"A flow is between explanations of the same rows, got {len(before)} and {len(after)} rows.")
@@ -82,7 +86,7 @@ def _prepare(before: Explanations, after: Explanations) -> pd.DataFrame:
     return counts.loc[places].reset_index(drop=True)
 
 
-def _states(many: Explanations) -> list[str]:
+def _states(many: ShownExplanations) -> list[str]:
     names = {str(Status.NOT_TARGET): _NOT_TARGET}
     return [
         names.get(status, status) if np.isnan(size) else str(int(size))

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from sev.core import kind_label
 from sev.exceptions import InputError
-from sev.explanations import Explanation, kind_label
-from sev.explanations._vertices import differing, telling_features
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.text import feature_value
+from sev.plots._shown import ShownExplanation, speaker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +20,11 @@ _LETTERS = "ABCD"
 
 
 def hypercube(
-    explanation: Explanation, *, ax: Axes | None = None, features: Iterable[str] | None = None, explainer: Any = None
+    explanation: ShownExplanation,
+    *,
+    ax: Axes | None = None,
+    features: Iterable[str] | None = None,
+    explainer: Any = None,
 ) -> Axes:
     """Draw the vertices between query and reference for up to four features, with the shortest paths.
 
@@ -43,7 +46,7 @@ def hypercube(
     -------
     Axes
     """
-    names = tuple(features) if features is not None else telling_features(explanation, 4)
+    names = tuple(features) if features is not None else explanation.main_features(4)
     if not 1 <= len(names) <= 4:
         raise InputError(f"A cube is drawn for one to four features, got {len(names)}: choose with features=.")
     vertices, edges = _prepare(explanation, names, explainer)
@@ -62,7 +65,9 @@ def hypercube(
     return ax
 
 
-def _prepare(explanation: Explanation, names: tuple[str, ...], explainer: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _prepare(
+    explanation: ShownExplanation, names: tuple[str, ...], explainer: Any
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Vertices (``changed``, ``n_changed``, ``score``, ``positive``, ``letters``, ``x``, ``y``) and edges (``start``,
     ``end``, ``shortest``), which go by vertex number.
     """
@@ -94,7 +99,7 @@ def _draw_edges(ax: Any, vertices: pd.DataFrame, edges: pd.DataFrame) -> None:
             ax.plot(ends["x"], ends["y"], color=style.LINE, linewidth=1, zorder=1)
 
 
-def _draw_vertices(ax: Any, explanation: Explanation, vertices: pd.DataFrame, names: tuple[str, ...]) -> None:
+def _draw_vertices(ax: Any, explanation: ShownExplanation, vertices: pd.DataFrame, names: tuple[str, ...]) -> None:
     minimum = {frozenset(one) for one in explanation.sets}
     for vertex in vertices.itertuples(index=False):
         fill, marker = (style.POSITIVE_PALE, "o") if vertex.positive else (style.NEGATIVE_PALE, "s")
@@ -134,7 +139,7 @@ def _draw_vertices(ax: Any, explanation: Explanation, vertices: pd.DataFrame, na
             fontweight=weight,
             zorder=4,
         )
-    if set(differing(explanation)) <= set(names):
+    if set(explanation.differing_features) <= set(names):
         end = vertices.iloc[-1]
         other = "reference" if explanation.kind == "minus" else "query"
         ax.annotate(
@@ -142,17 +147,17 @@ def _draw_vertices(ax: Any, explanation: Explanation, vertices: pd.DataFrame, na
         )
 
 
-def _draw_key(ax: Any, explanation: Explanation, names: tuple[str, ...], vertices: pd.DataFrame) -> None:
+def _draw_key(ax: Any, explanation: ShownExplanation, names: tuple[str, ...], vertices: pd.DataFrame) -> None:
     """What the letters stand for, below the cube."""
     start, end = explanation.query, explanation.reference
     if explanation.kind == "plus":
         start, end = end, start
+    speaker = speaker_of(explanation)
     top = float(vertices["y"].max())
     y = -top - 1.15
     for letter, name in zip(_LETTERS, names, strict=False):
-        columns = explanation.columns[name]
-        values = [style.name_text(feature_value(name, row, columns), 26) for row in (start, end)]
-        text = f"{style.name_text(name, 30)}: {values[0]} → {values[1]}"
+        values = [style.name_text(speaker.value(name, row), 26) for row in (start, end)]
+        text = f"{style.name_text(speaker.label(name), 30)}: {values[0]} → {values[1]}"
         ax.text(-0.4, y, letter, fontsize=9, fontweight="bold", va="center", color=style.INK)
         ax.text(-0.22, y, text, fontsize=9, va="center", color=style.INK, **style.LITERAL)
         y -= 0.38

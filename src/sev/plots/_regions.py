@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sev.core import Status
+from sev.core import Status, kind_label
 from sev.exceptions import InputError
-from sev.explanations import Explanations, kind_label
 from sev.plots import _style as style
 from sev.plots._headings import title
+from sev.plots._shown import ShownExplanations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ def plane(ranges: Mapping[str, tuple[float, float]], n: int = 121) -> pd.DataFra
     return pd.DataFrame({first: grid_across.ravel(), second: grid_up.ravel()})
 
 
-def regions(explanations: Explanations, *, ax: Axes | None = None) -> Axes:
+def regions(explanations: ShownExplanations, *, ax: Axes | None = None) -> Axes:
     """Draw regions of equal sparse explanation value, with decision boundary and reference.
 
     Parameters
@@ -103,7 +103,7 @@ def regions(explanations: Explanations, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _prepare(explanations: Explanations) -> tuple[pd.DataFrame, np.ndarray, pd.Series, float]:
+def _prepare(explanations: ShownExplanations) -> tuple[pd.DataFrame, np.ndarray, pd.Series, float]:
     """Region codes and scores on the grid (rows go up, columns go right), the reference, the threshold."""
     queries = explanations.queries
     if queries.shape[1] != 2:

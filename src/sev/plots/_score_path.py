@@ -8,16 +8,15 @@ import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.explanations import Explanation
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.text import feature_value
+from sev.plots._shown import ShownExplanation, speaker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def score_path(explanation: Explanation, *, ax: Axes | None = None, explainer: Any = None) -> Axes:
+def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explainer: Any = None) -> Axes:
     """Draw the score as the features of the first set are changed one by one, against the threshold.
 
     Parameters
@@ -62,9 +61,13 @@ def score_path(explanation: Explanation, *, ax: Axes | None = None, explainer: A
     ax.set_yticks(places, table["label"].tolist(), **style.LITERAL)
     ax.set_ylim(len(table) - 0.6, -0.75)
     ax.set_xlim(low, high)
-    ax.set_xlabel(f"score of {style.name_text(repr(explanation.target))}", color=style.FAINT, **style.LITERAL)
+    ax.set_xlabel(
+        f"score of {style.name_text(speaker_of(explanation).decision(explanation.target))}",
+        color=style.FAINT,
+        **style.LITERAL,
+    )
     style.bare(ax)
-    target = style.name_text(repr(explanation.target))
+    target = style.name_text(speaker_of(explanation).decision(explanation.target))
     across = "below" if explanation.kind == "minus" else "above"
     title(
         ax,
@@ -74,16 +77,17 @@ def score_path(explanation: Explanation, *, ax: Axes | None = None, explainer: A
     return ax
 
 
-def _prepare(explanation: Explanation, explainer: Any) -> pd.DataFrame:
+def _prepare(explanation: ShownExplanation, explainer: Any) -> pd.DataFrame:
     """One line a step: ``label``, ``feature``, ``score``, ``positive``."""
     if not explanation.sets:
         raise InputError(f"There is no path to draw: the explanation is {explanation.status}.")
     table = explanation.path_scores(explainer=explainer)
     start, donor = ("query", explanation.reference) if explanation.kind == "minus" else ("reference", explanation.query)
+    speaker = speaker_of(explanation)
     labels = [start]
     for name in table["feature"][1:]:
-        value = style.name_text(feature_value(name, donor, explanation.columns[name]), 30)
-        labels.append(f"{style.name_text(name, 28)} → {value}")
+        value = style.name_text(speaker.value(name, donor), 30)
+        labels.append(f"{style.name_text(speaker.label(name), 28)} → {value}")
     return table.assign(label=labels)
 
 

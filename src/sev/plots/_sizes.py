@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sev.core import Status
-from sev.explanations import Explanations, kind_label
+from sev.core import Status, kind_label
 from sev.plots._bars import side_by_side
 from sev.plots._headings import title
+from sev.plots._shown import ShownExplanations
 from sev.plots._style import ENDINGS, FAINT, name_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def sizes(
-    explanations: Explanations | Mapping[str, Explanations], *, ax: Axes | None = None, share: bool = True
+    explanations: ShownExplanations | Mapping[str, ShownExplanations], *, ax: Axes | None = None, share: bool = True
 ) -> Axes:
     """Draw the distribution of sparse explanation values, of one model or of several side by side.
 
@@ -47,7 +47,7 @@ def sizes(
     return ax
 
 
-def _prepare(models: Mapping[str, Explanations]) -> pd.DataFrame:
+def _prepare(models: Mapping[str, ShownExplanations]) -> pd.DataFrame:
     """One line for each model and each bar: ``series``, ``size`` (a text), ``count``, ``explained``, ``share``."""
     found = np.concatenate([[1.0], *(many.sizes[~np.isnan(many.sizes)] for many in models.values())])
     ended = [name for name in ENDINGS if any((many.statuses == name).any() for many in models.values())]
@@ -62,7 +62,7 @@ def _prepare(models: Mapping[str, Explanations]) -> pd.DataFrame:
     return table.assign(share=table["count"] / table["explained"].clip(lower=1))
 
 
-def _subtitle(models: Mapping[str, Explanations]) -> str:
+def _subtitle(models: Mapping[str, ShownExplanations]) -> str:
     parts = []
     for model, many in models.items():
         count = int((many.statuses != Status.NOT_TARGET).sum())

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sev.explanations import Explanations
 from sev.plots._headings import title
+from sev.plots._shown import ShownExplanations, speaker_of
 from sev.plots._style import INK, LITERAL, PAPER, name_texts, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def together(explanations: Explanations, *, ax: Axes | None = None, max_features: int = 12) -> Axes:
+def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_features: int = 12) -> Axes:
     """Draw how often two features are in the same explanation.
 
     Parameters
@@ -62,7 +62,8 @@ def together(explanations: Explanations, *, ax: Axes | None = None, max_features
             )
             if single:
                 ax.add_patch(Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, edgecolor="#9A9A9A"))
-    names = name_texts(table.index.tolist(), 26)
+    speaker = speaker_of(explanations)
+    names = name_texts([speaker.label(name) for name in table.index], 26)
     ax.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor", fontsize=9, **LITERAL)
     ax.set_yticks(range(len(names)), names, fontsize=9, **LITERAL)
     ax.tick_params(length=0)
@@ -74,7 +75,7 @@ def together(explanations: Explanations, *, ax: Axes | None = None, max_features
     return ax
 
 
-def _prepare(explanations: Explanations, max_features: int) -> pd.DataFrame:
+def _prepare(explanations: ShownExplanations, max_features: int) -> pd.DataFrame:
     """Shares of pairs, of the most used features only, most used first."""
     shares = explanations.feature_shares()
     used = [name for name in shares.index[:max_features] if shares[name] > 0] or list(shares.index[:2])

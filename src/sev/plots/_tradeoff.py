@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from sev.core import kind_label
 from sev.exceptions import InputError
-from sev.explanations import kind_label
 from sev.plots._headings import title
 from sev.plots._points import labelled_points
 from sev.plots._style import FAINT, LITERAL, bare, name_text, new_axes

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.core import Status, plain_value
-from sev.explanations import Explanations, kind_label
+from sev.core import Status, kind_label, plain_value
+from sev.explanations import Explanations
 from sev.reports._data import row_label
 from sev.text import Speaker
 

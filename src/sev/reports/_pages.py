@@ -9,7 +9,6 @@ import numpy as np
 
 from sev.core import Status
 from sev.explanations import Explanation, Explanations
-from sev.explanations._vertices import differing
 from sev.text import Speaker
 
 _MOST_SETS = 4
@@ -78,7 +77,7 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
 def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker) -> list[dict[str, Any]]:
     used = tuple(dict.fromkeys(name for names in shown for name in names))
     donor = one.reference if one.kind == "minus" else one.query
-    differs = differing(one)
+    differs = one.differing_features
     lines = []
     for name in dict.fromkeys((*used, *differs, *one.columns)):
         lines.append(

@@ -7,8 +7,7 @@ import pytest
 import show_cases as cases
 
 import sev
-from sev.core import Status
-from sev.explanations import kind_label
+from sev.core import Status, kind_label
 
 SOURCES = sorted(Path(sev.__file__).parent.rglob("*.py"))
 

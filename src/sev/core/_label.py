@@ -22,7 +22,7 @@ def kind_label(kind: Kind) -> str:
 
     Examples
     --------
-    >>> from sev.explanations import kind_label
+    >>> from sev.core import kind_label
     >>> kind_label("minus"), kind_label("plus")
     ('SEV-', 'SEV+')
     """
