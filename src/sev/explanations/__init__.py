@@ -6,5 +6,17 @@ from sev.explanations._explanations import Explanations
 from sev.explanations._label import kind_label
 from sev.explanations._source import Source
 from sev.explanations._status import Status
+from sev.explanations._values import feature_value
+from sev.explanations._vertices import differing_features, leading_features
 
-__all__ = ["Answers", "Explanation", "Explanations", "Source", "Status", "kind_label"]
+__all__ = [
+    "Answers",
+    "Explanation",
+    "Explanations",
+    "Source",
+    "Status",
+    "differing_features",
+    "feature_value",
+    "kind_label",
+    "leading_features",
+]

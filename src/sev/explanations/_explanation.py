@@ -15,7 +15,7 @@ from sev.explanations._json import plain_row, plain_value
 from sev.explanations._label import kind_label
 from sev.explanations._status import Status
 from sev.explanations._verification import verify_all
-from sev.explanations._vertices import checked_names, path_scores, source_of, telling_features, vertex_scores
+from sev.explanations._vertices import checked_names, leading_features, path_scores, source_of, vertex_scores
 from sev.explanations._words import Speaker, said_of
 from sev.typing import Kind
 
@@ -156,7 +156,7 @@ class Explanation:
             One row a vertex: ``changed`` (the features that are changed, a tuple), ``n_changed``, ``score``,
             ``positive``. The other features stay as in the row that the change starts from.
         """
-        names = telling_features(self, 4) if features is None else checked_names(self, features)
+        names = leading_features(self, 4) if features is None else checked_names(self, features)
         return vertex_scores(self, names, source_of(self, explainer))
 
     def path_scores(self, features: Iterable[str] | None = None, *, explainer: Any = None) -> pd.DataFrame:

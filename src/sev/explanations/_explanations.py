@@ -93,6 +93,26 @@ class Explanations:
         return self._queries.index
 
     @property
+    def queries(self) -> pd.DataFrame:
+        """The rows that were explained; not a copy, so do not write to it."""
+        return self._queries
+
+    @property
+    def references(self) -> pd.DataFrame:
+        """The reference rows that queries are compared with; not a copy, so do not write to it."""
+        return self._references
+
+    @property
+    def targets(self) -> tuple[Any, ...]:
+        """The classes being explained."""
+        return self._targets
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """For each of :attr:`targets`, the score from which a row is predicted as it."""
+        return self._thresholds
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """All features, used or not."""
         return tuple(self._features)

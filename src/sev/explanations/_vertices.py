@@ -56,16 +56,40 @@ def path_scores(one: Explanation, names: tuple[str, ...], source: Source) -> pd.
     )
 
 
-def telling_features(one: Explanation, at_most: int) -> tuple[str, ...]:
-    """The features of the sets, the first set's first, then others that differ from the reference."""
+def leading_features(one: Explanation, at_most: int) -> tuple[str, ...]:
+    """The features to show of an explanation first.
+
+    Parameters
+    ----------
+    one : Explanation
+        Of any status.
+    at_most : int
+        How many features to name; those of the sets come first.
+
+    Returns
+    -------
+    tuple of str
+        The features of the sets, the first set's first, then others that differ from the reference.
+    """
     ordered = dict.fromkeys(name for names in one.sets for name in names)
     if not ordered or len(ordered) < at_most:
-        ordered |= dict.fromkeys(name for name in differing(one) if name not in one.restricted)
+        ordered |= dict.fromkeys(name for name in differing_features(one) if name not in one.restricted)
     return tuple(ordered)[:at_most]
 
 
-def differing(one: Explanation) -> tuple[str, ...]:
-    """Features in which query and reference are not the same."""
+def differing_features(one: Explanation) -> tuple[str, ...]:
+    """Features in which query and reference are not the same.
+
+    Parameters
+    ----------
+    one : Explanation
+        Of any status.
+
+    Returns
+    -------
+    tuple of str
+        Names in column order; two missing values are the same.
+    """
     return tuple(
         name for name, columns in one.columns.items() if any(not _same(one.query[c], one.reference[c]) for c in columns)
     )

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from sev.explanations import Explanation, Status
-from sev.explanations._values import feature_value
-from sev.explanations._vertices import differing
+from sev.explanations import Explanation, Status, differing_features, feature_value
 from sev.plots import _style as style
 from sev.plots._headings import title
 
@@ -68,7 +66,7 @@ def _prepare(explanation: Explanation, max_sets: int, max_features: int) -> pd.D
     """
     shown = explanation.sets[:max_sets]
     used = tuple(dict.fromkeys(name for names in shown for name in names))
-    others = [name for name in (*differing(explanation), *explanation.columns) if name not in used]
+    others = [name for name in (*differing_features(explanation), *explanation.columns) if name not in used]
     listed = (*used, *dict.fromkeys(others))[: max(max_features, len(used))]
     donor = explanation.reference if explanation.kind == "minus" else explanation.query
     lines = []

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.explanations import Explanation, kind_label
-from sev.explanations._values import feature_value
-from sev.explanations._vertices import differing, telling_features
+from sev.explanations import Explanation, differing_features, feature_value, kind_label, leading_features
 from sev.plots import _style as style
 from sev.plots._headings import title
 
@@ -43,7 +41,7 @@ def hypercube(
     -------
     Axes
     """
-    names = tuple(features) if features is not None else telling_features(explanation, 4)
+    names = tuple(features) if features is not None else leading_features(explanation, 4)
     if not 1 <= len(names) <= 4:
         raise InputError(f"A cube is drawn for one to four features, got {len(names)}: choose with features=.")
     vertices, edges = _prepare(explanation, names, explainer)
@@ -134,7 +132,7 @@ def _draw_vertices(ax: Any, explanation: Explanation, vertices: pd.DataFrame, na
             fontweight=weight,
             zorder=4,
         )
-    if set(differing(explanation)) <= set(names):
+    if set(differing_features(explanation)) <= set(names):
         end = vertices.iloc[-1]
         other = "reference" if explanation.kind == "minus" else "query"
         ax.annotate(

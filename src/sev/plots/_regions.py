@@ -104,7 +104,7 @@ def regions(explanations: Explanations, *, ax: Axes | None = None) -> Axes:
 
 def _prepare(explanations: Explanations) -> tuple[pd.DataFrame, np.ndarray, pd.Series, float]:
     """Region codes and scores on the grid (rows go up, columns go right), the reference, the threshold."""
-    queries = explanations._queries
+    queries = explanations.queries
     if queries.shape[1] != 2:
         raise InputError(f"Regions are drawn for two columns, got {queries.shape[1]}.")
     first, second = queries.columns
@@ -115,6 +115,6 @@ def _prepare(explanations: Explanations) -> tuple[pd.DataFrame, np.ndarray, pd.S
     if places.duplicated().any() or len(places) != places["x"].nunique() * places["y"].nunique():
         raise InputError("The rows are not a regular grid over two features: make them with sev.plots.plane.")
     grid = places.assign(code=codes, score=explanations.scores)
-    reference = explanations._references.iloc[0]
+    reference = explanations.references.iloc[0]
     scores = grid.pivot(index="y", columns="x", values="score").to_numpy()
-    return grid.pivot(index="y", columns="x", values="code"), scores, reference, explanations._thresholds[0]
+    return grid.pivot(index="y", columns="x", values="code"), scores, reference, explanations.thresholds[0]

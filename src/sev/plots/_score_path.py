@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.explanations import Explanation
-from sev.explanations._values import feature_value
+from sev.explanations import Explanation, feature_value
 from sev.plots import _style as style
 from sev.plots._headings import title
 

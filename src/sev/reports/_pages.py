@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sev.explanations import Explanation, Explanations, Status
-from sev.explanations._vertices import differing
+from sev.explanations._vertices import differing_features
 from sev.explanations._words import Speaker, said_of
 
 _MOST_SETS = 4
@@ -72,7 +72,7 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
 def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker) -> list[dict[str, Any]]:
     used = tuple(dict.fromkeys(name for names in shown for name in names))
     donor = one.reference if one.kind == "minus" else one.query
-    differs = differing(one)
+    differs = differing_features(one)
     lines = []
     for name in dict.fromkeys((*used, *differs, *one.columns)):
         lines.append(
