@@ -1,5 +1,7 @@
 """Titles and the lines under them are never cut, neither by the edge of the figure nor by another picture."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
@@ -100,3 +102,10 @@ def test_headings_do_not_squeeze_the_picture():
         ax.figure.canvas.draw()
         widths.append(ax.bbox.width)
     assert widths[0] == pytest.approx(widths[1], rel=0.01)
+
+
+def test_a_closed_figure_is_not_kept():
+    kept = weakref.ref(plots.sizes(cases.every_status()))
+    plt.close("all")
+    gc.collect()
+    assert kept() is None

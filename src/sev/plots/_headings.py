@@ -17,8 +17,9 @@ _LINE_HEIGHT = _BELOW["fontsize"] * 1.35
 _MARGIN = 4.0
 
 
-#: Pictures with a heading: its texts, and what is drawn under the title.
-_HEADINGS: WeakKeyDictionary[Any, tuple[str, str, Any]] = WeakKeyDictionary()
+#: What is drawn under a title, and the two texts before they were wrapped. Keys are held weakly, and no text leads back
+#: to one, so that a closed figure can go.
+_HEADINGS: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
 
 
 def title(ax: Any, text: str, below: str = "") -> None:
@@ -48,17 +49,18 @@ def title(ax: Any, text: str, below: str = "") -> None:
     )
     # the title above it keeps the height free; its width must not squeeze the picture
     drawn.set_in_layout(False)
-    _HEADINGS[ax] = text, below, drawn
+    _HEADINGS[drawn] = text, below
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)  # places the axes
     for other in figure.axes:
-        if other in _HEADINGS:
-            _place(other, figure, *_HEADINGS[other])
+        for heading in [one for one in other.texts if one in _HEADINGS]:
+            _place(heading, figure, *_HEADINGS[heading])
 
 
-def _place(ax: Any, figure: Any, text: str, below: str, drawn: Any) -> None:
+def _place(drawn: Any, figure: Any, text: str, below: str) -> None:
     """Fill in the texts, on as many lines as the space above a picture needs."""
+    ax = drawn.axes
     ax.apply_aspect()
     margin = _MARGIN * figure.dpi / 72
     needed = max(_width(figure, text, _TITLE), _width(figure, below, _BELOW))

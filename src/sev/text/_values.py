@@ -79,7 +79,24 @@ def block_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Seque
 
 
 def feature_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Sequence[Any], **marks: Any) -> str:
-    """The value of a feature, of however many columns."""
+    """The value of a feature as people write it, however many columns it has.
+
+    Parameters
+    ----------
+    feature : str
+        Name of the feature.
+    row : Series or mapping
+        A row that has its columns.
+    columns : sequence
+        The columns of the feature.
+    **marks
+        As for :func:`format_value`.
+
+    Returns
+    -------
+    str
+        A formatted number, a text, or the category of a one-hot block.
+    """
     if len(columns) == 1:
         return format_value(row[columns[0]], **marks)
     return block_value(feature, row, columns, **marks)
