@@ -28,8 +28,8 @@ def answer_all(
     """Explain all rows, in order.
 
     Where the reading of the model is found to differ from the model on mixed rows, no row of the kind is left to it:
-    these are explained again as a black box. What is found depends on the rows of the call, not on their order or on how
-    they are shared out.
+    these are explained again as a black box. What is found depends on the rows of the call, not on their order or on
+    how they are shared out.
 
     Raises
     ------

@@ -96,6 +96,11 @@ class Explanations:
         """Labels of the rows, as in the table that was explained."""
         return self._queries.index
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """All features, used or not."""
+        return tuple(self._features)
+
     # -- the parts that tables, reports and files are made from; not to be changed ------------------------------------
 
     @property
