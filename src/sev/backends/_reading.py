@@ -20,6 +20,9 @@ from sev.backends._wrappers import Unwrapped, unwrap
 from sev.space import FeatureSpace, Mixer, TableForm
 from sev.typing import FloatArray, NativeTable
 
+#: Margins, beside those of real rows, at which the map from margins to scores is looked at.
+_GRID = 257
+
 
 @dataclass(frozen=True, eq=False)
 class Reading:
@@ -112,15 +115,29 @@ def _prove(
     mixer = Mixer(form, space, sample.reset_index(drop=True), other, rows)
     mixed = mixer.frame(rows, generator.random((len(rows), len(space))) < 0.5)
     backend = reading.backend
+    seen = []
     for frame in (sample, mixed):
         native = form.to_native(frame)
         margins = backend.margins(reading.encoding.encode(frame))
         _meet(reading.scores(margins), ask(native), backend.score_tolerance)
+        seen.append(margins)
+    _check_rising(reading, np.concatenate(seen))
     estimator_rows = reading.unwrapped.transform(form.to_native(sample))
     hard_rows = backend.proof_rows(estimator_rows)
     if hard_rows is not None:
         estimator = _second_class(_asker(reading.unwrapped))
         _meet(backend.scores(backend.margins(backend.encode(hard_rows))), estimator(hard_rows), backend.score_tolerance)
+
+
+def _check_rising(reading: Reading, margins: FloatArray) -> None:
+    """Refuse a map from margins to scores that falls somewhere: a calibration may, and then more is not more."""
+    low, high = float(np.nanmin(margins)), float(np.nanmax(margins))
+    beyond = high - low + 1.0
+    grid = np.unique(np.concatenate([margins, np.linspace(low - beyond, high + beyond, _GRID)]))
+    scores = reading.scores(grid[np.isfinite(grid)])
+    highest = np.maximum.accumulate(scores)
+    if (highest - scores > reading.backend.score_tolerance * np.maximum(1.0, np.abs(scores))).any():
+        raise CannotReadError("its score falls where the score of the estimator inside it rises")
 
 
 def _same_outputs(reading: Reading, scores: ModelScores, rows: NativeTable) -> bool:

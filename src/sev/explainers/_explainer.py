@@ -25,7 +25,8 @@ from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
 from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.explainers._source import ExplainerSource
-from sev.explainers._task import Settings, Task
+from sev.explainers._task import Task
+from sev.explainers._work import Settings
 from sev.explanations import Answers, Explanation, Explanations
 from sev.references import Background, FittedReference, Reference, as_reference
 from sev.search import Limits
@@ -157,9 +158,12 @@ class Explainer:
         Explanations
             One for each row, in order.
         """
-        queries = self._form.to_frame(X)
-        settings = self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions)
-        return self._explain(queries, settings, n_jobs=n_jobs, progress=progress)
+        return self._explain(
+            self._form.to_frame(X),
+            self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions),
+            n_jobs=n_jobs,
+            progress=progress,
+        )
 
     def explain_one(self, row: Any, **options: Any) -> Explanation:
         """Explain a single row.
@@ -216,6 +220,8 @@ class Explainer:
     @property
     def reference(self) -> pd.DataFrame:
         """The reference rows, one for each class being explained or each group of queries."""
+        if len(self._tasks) == 1:
+            return self._tasks[0].reference.rows.copy()
         return pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
 
     @property
@@ -347,6 +353,7 @@ class Explainer:
                 reading=reading,
                 form=self._form,
                 space=self._space,
+                sample=self._sample,
                 first_reference=sum(len(task.reference.rows) for task in self._tasks),
             )
         )
