@@ -35,7 +35,7 @@ def as_array(outputs: Any) -> np.ndarray[Any, np.dtype[Any]]:
     if hasattr(outputs, "detach"):  # a tensor, which may be in a graph or on another device
         outputs = outputs.detach().cpu()
     elif isinstance(outputs, np.ma.MaskedArray):
-        outputs = outputs.astype(np.float64).filled(np.nan)
+        outputs = np.ma.filled(outputs.astype(np.float64), np.nan)
     elif hasattr(outputs, "toarray"):
         outputs = outputs.toarray()
     elif isinstance(outputs, (pd.Series, pd.DataFrame)) or hasattr(outputs, "to_numpy"):
