@@ -115,7 +115,8 @@ def test_noise_on_mixed_rows_only_is_found_by_scoring_the_set_again(rows):
         mixed = (frame.to_numpy() != np.round(frame.to_numpy())).any(axis=1)
         return np.where(mixed, generator.integers(0, 2, len(frame)) * 0.9, scores)
 
-    many = sev.Explainer(noisy, X, y, threshold=0.5, reference="mean").explain(X)
+    explainer = sev.Explainer(noisy, X, y, threshold=0.5, reference="mean", allow_positive_reference=True)
+    many = explainer.explain(X)
     assert "different scores" in next(one.reason for one in many if one.status == "error")
     found = many.to_frame().query("status == 'optimal'")
     assert (found["result_score"] < 0.5).all()

@@ -35,7 +35,7 @@ def as_array(outputs: Any) -> np.ndarray[Any, np.dtype[Any]]:
     if hasattr(outputs, "detach"):  # a tensor, which may be in a graph or on another device
         outputs = outputs.detach().cpu()
     elif isinstance(outputs, np.ma.MaskedArray):
-        outputs = outputs.astype(np.float64).filled(np.nan)
+        outputs = np.ma.filled(outputs.astype(np.float64), np.nan)
     elif hasattr(outputs, "toarray"):
         outputs = outputs.toarray()
     elif isinstance(outputs, (pd.Series, pd.DataFrame)) or hasattr(outputs, "to_numpy"):
@@ -69,8 +69,8 @@ def as_scores(outputs: Any, n_rows: int | None = None) -> np.ndarray[Any, np.dty
     array = as_array(outputs)
     if n_rows is not None and len(array) != n_rows:
         raise ModelError(
-            f"The model returns scores of shape {np.shape(outputs)} for {n_rows} rows: it must return one score per "
-            "row, or one row of class scores."
+            f"The model returns {len(array)} scores for {n_rows} rows: it must return one score per row, or one column "
+            "per class."
         )
     if array.dtype.kind == "O":
         array = _numbers_of_objects(array)

@@ -90,8 +90,7 @@ class Vertices:
 
     def is_across(self, scores: FloatArray) -> BoolArray:
         """Which scores are across the decision; one that is not a number never is."""
-        positive = self._scorer.is_positive(scores)
-        return positive if self.kind == "plus" else ~positive & ~np.isnan(scores)
+        return self._scorer.is_positive(scores) if self.kind == "plus" else self._scorer.is_negative(scores)
 
     def _scores_of_halves(self, rows: IntArray, sets: BoolArray, error: Exception) -> FloatArray:
         some = np.unique(rows)
