@@ -116,13 +116,15 @@ class Case:
 _FITTED: dict[str, tuple[Any, Any, np.ndarray]] = {}
 
 
-def on_numbers(name: str, model: Any, backend: str = "linear", key: str | None = None, **options: Any) -> Case:
+def on_numbers(
+    name: str, model: Any, backend: str = "linear", key: str | None = None, warns: bool = False, **options: Any
+) -> Case:
     def make() -> tuple[Any, Any, np.ndarray]:
         X, y = numbers()
         return model.fit(X, y), X, y
 
     registers = (key or f"sklearn.{type(model).__name__}",)
-    return Case(name, make, backend, registers if backend != "black box" else (), options)
+    return Case(name, make, backend, registers if backend != "black box" else (), options, warns)
 
 
 def on_table(
@@ -234,7 +236,7 @@ PIPELINES = [
         "black box",
         warns=True,
     ),
-    on_table("pipeline, neighbours", make_pipeline(encoder(), KNeighborsClassifier(7)), "black box"),
+    on_table("pipeline, neighbours", make_pipeline(encoder(), KNeighborsClassifier(7)), "black box", warns=True),
 ]
 
 WRAPPERS = [
@@ -284,8 +286,8 @@ def _three_classes() -> tuple[Any, Any, np.ndarray]:
 
 BLACK_BOXES = [
     Case("callable", _callable, "black box", score=lambda model, rows: model(rows)),
-    Case("three classes", _three_classes, "black box", options={"target": "top"}),
-    on_numbers("neighbours", KNeighborsClassifier(5), "black box"),
+    Case("three classes", _three_classes, "black box", options={"target": "top"}, warns=True),
+    on_numbers("neighbours", KNeighborsClassifier(5), "black box", warns=True),
 ]
 
 SMALL = {"n_estimators": 12, "max_depth": 3, "random_state": 0}

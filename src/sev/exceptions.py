@@ -73,6 +73,14 @@ class FallbackWarning(SevWarning):
     """A model is explained as a black box because it could not be read exactly."""
 
 
+class DecisionWarning(SevWarning):
+    """The model's own ``predict`` decides otherwise than its score and the threshold."""
+
+
+class TargetWarning(SevWarning):
+    """A model has more than two classes, and the one to explain was not chosen."""
+
+
 class ReferenceWarning(SevWarning):
     """The automatic reference is not the one that was asked for first."""
 

@@ -13,7 +13,7 @@ MaskArray: TypeAlias = NDArray[np.uint64]
 
 #: ``"minus"`` changes the query towards the reference, ``"plus"`` the reference towards the query.
 Kind: TypeAlias = Literal["minus", "plus"]
-#: Which of a model's outputs is its score.
-Response: TypeAlias = Literal["predict_proba", "decision_function", "call"]
+#: Which of a model's outputs is its score; "predict": it returns labels only.
+Response: TypeAlias = Literal["predict_proba", "decision_function", "call", "predict"]
 #: A table in whatever form the model takes: pandas, polars, pyarrow or numpy.
 NativeTable: TypeAlias = Any

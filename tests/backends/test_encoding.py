@@ -68,11 +68,12 @@ def test_a_subclass_that_changes_its_scores_is_caught():
         def predict_proba(self, X):
             return np.clip(super().predict_proba(X) + np.array([-0.1, 0.1]), 0, 1)
 
+    Shifted.__module__ = "sklearn.elsewhere"  # otherwise refused for the override, before anything is compared
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     model = Shifted().fit(X, (X[:, 0] > 0).astype(int))
     with pytest.warns(FallbackWarning, match="differ from the model's own"):
-        sev.Explainer(model, X)
+        sev.Explainer(model, X, threshold=0.5)
 
 
 def test_band_of_a_plateau_holds_every_margin_that_scores_the_threshold():

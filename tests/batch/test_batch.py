@@ -11,7 +11,7 @@ from files import loans
 
 import sev
 from sev.batch import PartitionExplainer, _inputs, _writers, explain_files
-from sev.exceptions import BatchError, InputError
+from sev.exceptions import BatchError, FallbackWarning, InputError
 
 
 @pytest.fixture
@@ -119,7 +119,8 @@ class Moody:
 
 def test_rows_that_fail_get_the_status_error(tmp_path):
     background = pd.DataFrame({"age": np.arange(20, 40), "n": 0})
-    explainer = sev.Explainer(Moody(), background)
+    with pytest.warns(FallbackWarning, match="no exact form of Moody"):
+        explainer = sev.Explainer(Moody(), background)
     rows = pd.DataFrame({"age": ["60", "42", "old", "61", ""], "n": 0})
     rows.to_csv(tmp_path / "in.csv", index=False)
     result = explain_files(explainer, tmp_path / "in.csv", tmp_path / "out.parquet", trust_pickle=True)

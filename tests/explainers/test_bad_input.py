@@ -130,7 +130,7 @@ def test_a_callable_of_log_odds_needs_a_threshold():
 
 def test_a_callable_that_gives_the_wrong_shape():
     X, _ = cases.numbers()
-    with pytest.raises(ModelError, match="one score a row"):
+    with pytest.raises(ModelError, match="one score per row"):
         sev.Explainer(lambda rows: np.zeros(3), X)
 
 

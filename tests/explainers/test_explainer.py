@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import sev
+from sev.exceptions import FallbackWarning
 
 
 def test_predicted_explains_every_row_for_its_own_class():
@@ -32,7 +33,9 @@ def test_predicted_with_three_classes():
     X, y = cases.numbers()
     labels = np.where(X[:, 1] > 0, "top", np.where(y == 1, "mid", "low"))
     model = KNeighborsClassifier(9).fit(X, labels)
-    many = sev.Explainer(model, X, labels, target="predicted").explain(X[:60])
+    with pytest.warns(FallbackWarning, match="3 classes"):
+        explainer = sev.Explainer(model, X, labels, target="predicted", reference="mean")
+    many = explainer.explain(X[:60])
     scores = model.predict_proba(X[:60])
     clear = np.sort(scores, axis=1)[:, -1] > np.sort(scores, axis=1)[:, -2]
     predicted = np.array([one.target for one in many])
@@ -62,7 +65,7 @@ def test_without_labels_the_models_predictions_say_what_is_typical():
     X, y = cases.numbers()
     model = LogisticRegression().fit(X, y)
     negative = X[model.predict_proba(X)[:, 1] < 0.5]
-    assert np.allclose(sev.Explainer(model, X).reference.to_numpy(), negative.mean(axis=0))
+    assert np.allclose(sev.Explainer(model, X, reference="mean").reference.to_numpy(), negative.mean(axis=0))
 
 
 def test_one_hot_arrays_move_as_one_feature():

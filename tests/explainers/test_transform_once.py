@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import sev
+from sev.exceptions import FallbackWarning
 
 CALLS: list[int] = []
 
@@ -48,8 +49,9 @@ class Cautious(Pipeline):
 def test_a_pipeline_that_changes_its_outputs_is_asked_itself(rows):
     X, y = rows
     model = Cautious([("scale", StandardScaler()), ("fit", LogisticRegression())]).fit(X, y)
-    explainer = sev.Explainer(model, X, y)
-    assert explainer.backend == "linear"
+    with pytest.warns(FallbackWarning, match="Cautious overrides `predict_proba` of Pipeline"):
+        explainer = sev.Explainer(model, X, y)
+    assert explainer.backend == "black box"
     many = explainer.explain(X)
     np.testing.assert_array_equal(many.to_frame()["score"], model.predict_proba(X)[:, 1])
 

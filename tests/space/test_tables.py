@@ -77,9 +77,9 @@ def test_missing_in_both_is_no_difference():
     for column in frame:
         frame[column] = frame[column].convert_dtypes() if column == "i" else frame[column]
     space = FeatureSpace.of(frame)
-    one_reference = differing_features(space, frame, frame.iloc[[0]], np.zeros(2, dtype=int))
+    one_reference = differing_features(TableForm.of(frame), space, frame, frame.iloc[[0]], np.zeros(2, dtype=int))
     assert one_reference.tolist() == [[False] * 3, [True] * 3]
-    two_references = differing_features(space, frame, frame, np.array([0, 0]))
+    two_references = differing_features(TableForm.of(frame), space, frame, frame, np.array([0, 0]))
     assert two_references.tolist() == [[False] * 3, [True] * 3]
 
 
@@ -113,9 +113,23 @@ def test_dtypes_survive_where_values_allow():
     assert halves["n"].tolist() == [1.5, 2.0, 3.0]
 
 
-def test_float32_arrays_stay_float32():
-    form = TableForm.of(np.zeros((2, 3), dtype=np.float32))
-    assert form.to_native(form.to_frame(np.ones((1, 3)))).dtype == np.float32
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.int8, np.uint64, np.bool_])
+@pytest.mark.parametrize("background", [np.float32, np.float64, np.int64, np.bool_])
+def test_arrays_keep_their_dtype_whatever_the_background_has(background, dtype):
+    form = TableForm.of(np.zeros((2, 3), dtype=background))
+    rows = np.ones((1, 3), dtype=dtype)
+    native = form.to_native(form.to_frame(rows))
+    assert native.dtype == dtype
+    np.testing.assert_array_equal(native, rows)
+
+
+def test_a_row_without_dtypes_gets_the_background_s_where_that_keeps_its_values():
+    form = TableForm.of(pd.DataFrame({"n": [1, 2], "x": np.array([0.5, 1.0], dtype=np.float32), "t": ["u", None]}))
+    row = form.one_row({"n": 3.0, "x": 0.25, "t": None})
+    assert dict(row.dtypes) == form.dtypes
+    kept = form.one_row({"n": 3.5, "x": 0.1, "t": "u"})
+    assert kept["n"].tolist() == [3.5]
+    assert kept["x"].tolist() == [0.1]  # not the nearest float32
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,25 @@ _LARGEST = 1e100
 
 
 def decision_band(
-    scores: Callable[[FloatArray], FloatArray], threshold: float, tolerance: float
+    scores: Callable[[FloatArray], FloatArray],
+    threshold: float,
+    tolerance: float,
+    link: Callable[[FloatArray], FloatArray] | None = None,
 ) -> tuple[float, float]:
     """Margins below ``low`` score clearly below the threshold, margins above ``high`` clearly at or above it.
 
     Parameters
     ----------
     scores : callable
-        Maps margins to scores and never falls.
+        Maps margins to scores of the final estimator.
     threshold : float
-        On the score.
+        On the score of the model.
     tolerance : float
-        How far a score may be off by rounding.
+        How far a score of the final estimator may be off by rounding.
+    link : callable, default=None
+        Monotone map from scores of the final estimator to those of the model; None is the identity. After both maps,
+        scores never fall as margins grow. The link may be flat, and as steep as it likes: what rounding does to a
+        score is followed through it.
 
     Returns
     -------
@@ -32,9 +39,25 @@ def decision_band(
         They may be infinite, where the map never gets that far.
     """
     slack = tolerance * max(1.0, abs(threshold))
-    low = _first_reaching(scores, threshold - slack)
-    high = _first_reaching(scores, np.nextafter(threshold + slack, np.inf))
-    return low, high
+    above = np.nextafter(threshold + slack, np.inf)
+    if link is None:
+        return _first_reaching(scores, threshold - slack), _first_reaching(scores, above)
+
+    def lowest(margins: FloatArray) -> FloatArray:
+        return np.minimum(*_linked_ends(scores(margins), link, tolerance))
+
+    def highest(margins: FloatArray) -> FloatArray:
+        return np.maximum(*_linked_ends(scores(margins), link, tolerance))
+
+    return _first_reaching(highest, threshold - slack), _first_reaching(lowest, above)
+
+
+def _linked_ends(
+    scores: FloatArray, link: Callable[[FloatArray], FloatArray], tolerance: float
+) -> tuple[FloatArray, FloatArray]:
+    """What the link makes of scores that are as far off as rounding allows, to either side."""
+    off = tolerance * np.maximum(1.0, np.abs(scores))
+    return link(scores - off), link(scores + off)
 
 
 def _first_reaching(scores: Callable[[FloatArray], FloatArray], level: float) -> float:

@@ -77,7 +77,11 @@ class ColumnwiseEncoding:
 
     def encode(self, frame: pd.DataFrame) -> FloatArray:
         """Rows of the common form, in encoded space."""
-        return self._encode(self._form.to_native(frame))
+        return self.encode_native(self._form.to_native(frame))
+
+    def encode_native(self, rows: NativeTable) -> FloatArray:
+        """Rows as the model takes them, in encoded space."""
+        return self._encode(rows)
 
     def own_new_columns(
         self,
@@ -114,8 +118,8 @@ class ColumnwiseEncoding:
             features = np.arange(first, min(first + per_call, n_features))
             from_reference = np.zeros((len(features), len(rows), n_features), dtype=np.bool_)
             from_reference[np.arange(len(features)), :, features] = True
-            hybrids = self._encode(
-                mixer.native(np.tile(rows, len(features)), from_reference.reshape(-1, n_features))
+            hybrids = mixer.apply(
+                self._encode, np.tile(rows, len(features)), from_reference.reshape(-1, n_features)
             ).reshape(len(features), len(rows), -1)
             for feature, changed in zip(features.tolist(), hybrids, strict=True):
                 self._own(np.flatnonzero(_different(changed, encoded).any(axis=0)), feature)
@@ -136,7 +140,7 @@ class ColumnwiseEncoding:
         generator = np.random.default_rng(0)
         from_reference = generator.random((len(rows), len(self._space))) < 0.5
         expected = np.where(from_reference[:, self.column_feature], others, encoded)
-        wrong = _different(self._encode(mixer.native(rows, from_reference)), expected)
+        wrong = _different(mixer.apply(self._encode, rows, from_reference), expected)
         if wrong.any():
             column = int(wrong.any(axis=0).argmax())
             raise CannotReadError(f"encoded column {column} depends on more than one feature")

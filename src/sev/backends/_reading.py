@@ -11,12 +11,17 @@ import pandas as pd
 
 from sev.backends._band import decision_band
 from sev.backends._encoding import ColumnwiseEncoding
+from sev.backends._links import orient_backend
 from sev.backends._protocol import Backend, CannotReadError
 from sev.backends._registry import reader_for
 from sev.backends._scores import ModelScores
+from sev.backends._unreadable import refuse_outputs, why_no_reader
 from sev.backends._wrappers import Unwrapped, unwrap
 from sev.space import FeatureSpace, Mixer, TableForm
 from sev.typing import FloatArray, NativeTable
+
+#: Margins, beside those of real rows, at which the map from margins to scores is looked at.
+_GRID = 257
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,31 +57,30 @@ class Reading:
     def band(self, threshold: float) -> tuple[float, float]:
         """Margins between which only the model decides; ``threshold`` is on the score of the second class."""
         if threshold not in self._bands:
-            self._bands[threshold] = decision_band(self.scores, threshold, self.backend.score_tolerance)
+            link = self.unwrapped.link if self.unwrapped.links else None
+            self._bands[threshold] = decision_band(self.backend.scores, threshold, self.backend.score_tolerance, link)
         return self._bands[threshold]
 
 
-def read_model(
-    model: Any, scores: ModelScores, form: TableForm, space: FeatureSpace, sample: pd.DataFrame
-) -> Reading | None:
-    """Read a model into an exact form and prove the reading; None when no reader knows such models.
+def read_model(model: Any, scores: ModelScores, form: TableForm, space: FeatureSpace, sample: pd.DataFrame) -> Reading:
+    """Read a model into an exact form and prove the reading.
 
     Raises
     ------
     CannotReadError
-        When a reader should know the model but cannot be exact, and why.
+        When there is no exact form of the model here, and why.
     """
-    if len(scores.classes) != 2:
-        return None
+    refuse_outputs(scores)
     unwrapped = unwrap(model, scores.response)
     reader = reader_for(unwrapped.estimator)
     if reader is None:
-        return None
+        raise CannotReadError(why_no_reader(unwrapped.estimator))
     backend: Backend = reader(unwrapped.estimator, unwrapped.response)
     if not isinstance(backend, Backend):
         raise TypeError(
             f"The reader of {type(unwrapped.estimator).__name__} gave {type(backend).__name__}, no Backend."
         )
+    backend = orient_backend(backend, unwrapped.direction)
 
     encoding = ColumnwiseEncoding(_Encoder(unwrapped, backend), form, space, sample)
     reading = Reading(backend, unwrapped, encoding)
@@ -111,15 +115,29 @@ def _prove(
     mixer = Mixer(form, space, sample.reset_index(drop=True), other, rows)
     mixed = mixer.frame(rows, generator.random((len(rows), len(space))) < 0.5)
     backend = reading.backend
+    seen = []
     for frame in (sample, mixed):
         native = form.to_native(frame)
         margins = backend.margins(reading.encoding.encode(frame))
         _meet(reading.scores(margins), ask(native), backend.score_tolerance)
+        seen.append(margins)
+    _check_rising(reading, np.concatenate(seen))
     estimator_rows = reading.unwrapped.transform(form.to_native(sample))
     hard_rows = backend.proof_rows(estimator_rows)
     if hard_rows is not None:
         estimator = _second_class(_asker(reading.unwrapped))
         _meet(backend.scores(backend.margins(backend.encode(hard_rows))), estimator(hard_rows), backend.score_tolerance)
+
+
+def _check_rising(reading: Reading, margins: FloatArray) -> None:
+    """Refuse a map from margins to scores that falls somewhere: a calibration may, and then more is not more."""
+    low, high = float(np.nanmin(margins)), float(np.nanmax(margins))
+    beyond = high - low + 1.0
+    grid = np.unique(np.concatenate([margins, np.linspace(low - beyond, high + beyond, _GRID)]))
+    scores = reading.scores(grid[np.isfinite(grid)])
+    highest = np.maximum.accumulate(scores)
+    if (highest - scores > reading.backend.score_tolerance * np.maximum(1.0, np.abs(scores))).any():
+        raise CannotReadError("its score falls where the score of the estimator inside it rises")
 
 
 def _same_outputs(reading: Reading, scores: ModelScores, rows: NativeTable) -> bool:

@@ -1,13 +1,19 @@
 """Which reader knows which model: the only file that knows every family.
 
 Keys are ``"package.Class"``, the first part of a class's module and its name, so that no model library is imported
-here. A subclass goes to the reader of its nearest registered ancestor and must prove itself like any other.
+here. A subclass goes to the reader of its nearest registered ancestor, unless it overrides how that one scores rows,
+and must prove itself like any other.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
+
+from sev.backends._overrides import refuse_overrides
+
+#: Read from what it does with a row, not from what its class is: its own `forward` is no deviation.
+_READ_BY_TRACING = frozenset({"torch.Module"})
 
 _READERS: dict[str, str] = {}
 _SCORERS: dict[str, str] = {}
@@ -30,13 +36,26 @@ def register_scorer(model_key: str, scorer: str) -> None:
 
 
 def reader_for(model: object) -> Any | None:
-    """The reader of a model's class or nearest ancestor, None when there is none."""
-    return _look_up(model, _READERS)
+    """The reader of a model's class or nearest ancestor, None when there is none.
+
+    Raises
+    ------
+    CannotReadError
+        When the model's class overrides how that ancestor scores rows.
+    """
+    found = _look_up(model, _READERS)
+    if found is None:
+        return None
+    key, ancestor, reader = found
+    if key not in _READ_BY_TRACING:
+        refuse_overrides(model, ancestor)
+    return reader
 
 
 def scorer_for(model: object) -> Any | None:
     """The scorer of a model's class or nearest ancestor, None when there is none."""
-    return _look_up(model, _SCORERS)
+    found = _look_up(model, _SCORERS)
+    return None if found is None else found[2]
 
 
 def registered_models() -> tuple[str, ...]:
@@ -44,12 +63,14 @@ def registered_models() -> tuple[str, ...]:
     return tuple(_READERS)
 
 
-def _look_up(model: object, table: dict[str, str]) -> Any | None:
+def _look_up(model: object, table: dict[str, str]) -> tuple[str, type, Any] | None:
+    """Key, class and function of the nearest ancestor in a table."""
     for cls in type(model).__mro__:
-        route = table.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
+        key = f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
+        route = table.get(key)
         if route is not None:
             module, _, function = route.partition(":")
-            return getattr(import_module(module), function)
+            return key, cls, getattr(import_module(module), function)
     return None
 
 

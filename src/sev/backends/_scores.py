@@ -1,19 +1,17 @@
-"""Asking a model for its scores: which output, of which class, against which threshold."""
+"""The model's own score of one class, and the decision that it leads to."""
 
 from __future__ import annotations
 
+import numbers
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
-from sev.backends._registry import scorer_for
-from sev.backends._wrappers import decision_rule
-from sev.exceptions import InputError, ModelError, TargetError, UnfittedModelError
+from sev.backends._outputs import as_scores, count_rows
+from sev.exceptions import InputError, ModelError, TargetError, TargetWarning
 from sev.typing import BoolArray, FloatArray, NativeTable, Response
 
 
@@ -29,10 +27,10 @@ class Scorer:
     ----------
     ask : callable
         Rows to outputs: one column, or one for each class.
-    response : {"predict_proba", "decision_function", "call"}
-        Which output that is.
+    response : {"predict_proba", "decision_function", "call", "predict"}
+        Which output that is; "predict": labels only, as scores of 0 and 1.
     n_classes : int
-        Number of classes that the model tells apart.
+        Number of classes of the model.
     target : object
         The class being explained.
     target_index : int
@@ -52,32 +50,46 @@ class Scorer:
     leads: bool = False
 
     def scores(self, rows: NativeTable) -> FloatArray:
-        """Score of the target for each row, as the model itself gives it."""
-        return self.scores_of(self.ask(rows))
+        """Score of the target for each row, as the model itself returns it."""
+        return self.scores_of(self.ask(rows), count_rows(rows))
 
-    def scores_of(self, outputs: Any) -> FloatArray:
-        """Score of the target, from what the model gave for each row."""
-        outputs = np.asarray(outputs)
-        if outputs.dtype.kind not in "fiub":
-            raise ModelError(f"The model's scores are of dtype {outputs.dtype}; numbers are needed.")
-        if outputs.ndim == 2 and outputs.shape[1] == 1:
-            outputs = outputs[:, 0]
-        if outputs.ndim == 1:
-            scores = outputs if self.target_index == 1 else -outputs
-        elif self.leads:
-            others = np.delete(outputs, self.target_index, axis=1)
-            scores = outputs[:, self.target_index] - others.max(axis=1)
-        else:
-            scores = outputs[:, self.target_index]
-        return scores.astype(np.float64, copy=False)
+    def scores_of(self, outputs: Any, n_rows: int | None = None) -> FloatArray:
+        """Score of the target, from what the model returned for each of some rows.
+
+        Parameters
+        ----------
+        outputs : array-like
+            What the model returned.
+        n_rows : int, default=None
+            Number of rows that it was given; None leaves the length unchecked.
+        """
+        array = as_scores(outputs, n_rows).astype(np.float64, copy=False)
+        if array.ndim == 1:
+            if self.n_classes > 2:
+                raise ModelError(f"The model has {self.n_classes} classes but returns one score per row.")
+            return array if self.target_index == 1 else self._score_of_first(array)
+        if array.shape[1] != self.n_classes:
+            raise ModelError(f"The model has {self.n_classes} classes but returns {array.shape[1]} scores per row.")
+        if self.leads:
+            others = np.delete(array, self.target_index, axis=1)
+            return np.asarray(array[:, self.target_index] - others.max(axis=1))
+        return np.asarray(array[:, self.target_index])
+
+    def _score_of_first(self, second: FloatArray) -> FloatArray:
+        """Score of the first class, from that of the second."""
+        return -second if self.response == "decision_function" else 1.0 - second
 
     def is_positive(self, scores: FloatArray) -> BoolArray:
-        """Which scores mean the class being explained."""
-        return scores >= self.threshold
+        """Which scores mean the class being explained; a score that is not finite means nothing."""
+        return np.isfinite(scores) & (scores >= self.threshold)
+
+    def is_negative(self, scores: FloatArray) -> BoolArray:
+        """Which scores mean that it is not the class being explained; a score that is not finite means nothing."""
+        return np.isfinite(scores) & (scores < self.threshold)
 
     @property
     def is_binary(self) -> bool:
-        """Whether the model tells two classes apart."""
+        """Whether the model has two classes."""
         return self.n_classes == 2
 
     @property
@@ -95,13 +107,33 @@ class Scorer:
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """How a model is asked for scores, before a class is chosen."""
+    """How a model is scored, before a class is chosen.
+
+    Parameters
+    ----------
+    ask, response
+        See :class:`Scorer`.
+    classes : tuple
+        Its classes, in the order of its columns.
+    own_threshold : tuple of float and int, default=None
+        The threshold by which the model itself predicts, and the place of the class that it is for.
+    n_columns : int
+        Number of scores for each row: 1, or one for each class.
+    """
 
     ask: Callable[[NativeTable], Any]
     response: Response
     classes: tuple[Any, ...]
     own_threshold: tuple[float, int] | None = None
-    one_column: bool = False
+    n_columns: int = 1
+
+    @property
+    def decides_by_lead(self) -> bool:
+        """Whether, without a threshold, the class with the highest score is predicted."""
+        if self.response == "predict":
+            return False
+        # a probability of one half decides between two classes, as do decision values in one column
+        return len(self.classes) > 2 or (self.response == "decision_function" and self.n_columns == 2)
 
     def for_target(self, target: Any, threshold: float | None) -> Scorer:
         """Choose the class to explain.
@@ -109,16 +141,22 @@ class ModelScores:
         Parameters
         ----------
         target : object
-            One of the model's classes; None is the second one.
+            One of the model's classes; None is the second one, with a warning if there are more than two.
         threshold : float or None
             On the score of the target; None is the model's own decision.
         """
-        index = _index_of(self.classes, target)
-        many = len(self.classes) > 2
-        chosen = self._default_threshold(index) if threshold is None else float(threshold)
-        if not np.isfinite(chosen):
-            raise InputError(f"threshold={threshold!r} is not a finite number.")
-        if self.response == "call" and self.one_column and index == 0:
+        index = index_of_class(self.classes, target)
+        if target is None and len(self.classes) > 2:
+            warnings.warn(
+                f"The model has {len(self.classes)} classes and target= was not given: the class being explained is "
+                f'{self.classes[index]!r}. Pass target= one of {list(self.classes)}, or target="predicted" for the '
+                "predicted class of each row.",
+                TargetWarning,
+                stacklevel=3,
+            )
+        own = self._default_threshold(index)  # a model may have one that no score reaches
+        chosen = own if threshold is None or threshold == own else self._checked_threshold(threshold)
+        if self.response == "call" and self.n_columns == 1 and index == 0:
             raise TargetError("A callable scores one class only: pass a callable that scores the class to explain.")
         return Scorer(
             ask=self.ask,
@@ -127,11 +165,11 @@ class ModelScores:
             target=self.classes[index],
             target_index=index,
             threshold=chosen,
-            leads=many and threshold is None,
+            leads=self.decides_by_lead and threshold is None,
         )
 
     def _default_threshold(self, index: int) -> float:
-        if len(self.classes) > 2:
+        if self.decides_by_lead:
             return 0.0  # the lead over the best other class
         middle = 0.0 if self.response == "decision_function" else 0.5
         if self.own_threshold is None:
@@ -139,88 +177,21 @@ class ModelScores:
         own, own_index = self.own_threshold
         return own if own_index == index else 2.0 * middle - own
 
-
-def model_scores(model: Any, sample: NativeTable) -> ModelScores:
-    """Find out how to ask a model for scores.
-
-    Parameters
-    ----------
-    model : object
-        Fitted classifier, booster, module or callable.
-    sample : table
-        A few rows to try it on.
-    """
-    _check_fitted(model)
-    rule = decision_rule(model)
-    factory = scorer_for(model)
-    if factory is not None:
-        return _from_callable(factory(model), sample, getattr(model, "classes_", None))
-    response: Response
-    if rule is not None:
-        response = rule.response
-    elif hasattr(model, "predict_proba"):
-        response = "predict_proba"
-    elif hasattr(model, "decision_function"):
-        response = "decision_function"
-    elif callable(model):
-        return _from_callable(model, sample, None)
-    else:
-        raise ModelError(
-            f"{type(model).__name__} gives no scores: it has neither predict_proba nor decision_function, and is not "
-            "callable. Pass a function from rows to scores instead."
-        )
-    ask = getattr(model, response)
-    classes = getattr(model, "classes_", None)
-    if classes is None or getattr(np.asarray(classes), "ndim", 1) != 1:
-        width = np.asarray(ask(sample)).shape
-        classes = range(width[1] if len(width) == 2 and width[1] > 1 else 2)
-    names = tuple(np.asarray(classes).tolist()) if not isinstance(classes, range) else tuple(classes)
-    if len(names) < 2:
-        raise ModelError(f"The model knows one class only ({names[0]!r}): there is no other side to cross to.")
-    own = None if rule is None else (rule.threshold, _index_of(names, rule.positive))
-    return ModelScores(ask, response, names, own)
+    def _checked_threshold(self, threshold: float) -> float:
+        is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+        chosen = float(threshold) if is_number else np.nan
+        if not np.isfinite(chosen):
+            raise InputError(f"threshold={threshold!r} is not a finite number.")
+        if self.response in ("predict_proba", "predict") and not 0.0 <= chosen <= 1.0:
+            raise InputError(
+                f"threshold={threshold!r} lies outside [0, 1], but the scores of this model are probabilities: no "
+                "decision could ever change. Pass a probability."
+            )
+        return chosen
 
 
-def _from_callable(ask: Callable[[NativeTable], Any], sample: NativeTable, classes: Any) -> ModelScores:
-    outputs = np.asarray(ask(sample))
-    width = outputs.shape[1] if outputs.ndim == 2 else 1
-    if outputs.ndim not in (1, 2) or outputs.shape[0] != _n_rows(sample):
-        raise ModelError(
-            f"The model gave scores of shape {outputs.shape} for {_n_rows(sample)} rows: one score a row is needed, or "
-            "one column a class."
-        )
-    if classes is not None and len(classes) == max(width, 2):
-        names = tuple(np.asarray(classes).tolist())
-    else:
-        names = tuple(range(max(width, 2)))
-    return ModelScores(ask, "call", names, one_column=width == 1)
-
-
-def check_probabilities(scorer: Scorer, scores: FloatArray, threshold: float | None) -> None:
-    """Refuse to guess a threshold for a callable whose scores are not probabilities."""
-    finite = scores[np.isfinite(scores)]
-    if scorer.response != "call" or threshold is not None or scorer.leads or not finite.size:
-        return
-    if finite.min() < 0.0 or finite.max() > 1.0:
-        raise InputError(
-            f"The callable's scores lie between {finite.min():.3g} and {finite.max():.3g}, so they are no "
-            "probabilities: pass threshold= (0 for log-odds)."
-        )
-
-
-def _check_fitted(model: Any) -> None:
-    if isinstance(model, type):
-        raise ModelError(f"Got the class {model.__name__}, not an object: pass a fitted model.")
-    if isinstance(model, BaseEstimator):
-        try:
-            check_is_fitted(model)
-        except NotFittedError as error:
-            raise UnfittedModelError(
-                f"This {type(model).__name__} is not fitted: call model.fit(X_train, y_train) first."
-            ) from error
-
-
-def _index_of(classes: tuple[Any, ...], target: Any) -> int:
+def index_of_class(classes: tuple[Any, ...], target: Any) -> int:
+    """Place of a class among those of a model; None is the second one."""
     if target is None:
         return 1
     for index, name in enumerate(classes):
@@ -232,5 +203,30 @@ def _index_of(classes: tuple[Any, ...], target: Any) -> int:
     raise TargetError(f"target={target!r} is not a class of the model: its classes are {list(classes)}.")
 
 
-def _n_rows(rows: NativeTable) -> int:
-    return rows.shape[0]
+def check_probabilities(scorer: Scorer, scores: FloatArray, threshold: float | None) -> None:
+    """Refuse to guess a threshold for a callable whose scores are not probabilities, and one outside of those that are.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The score of the class being explained.
+    scores : ndarray
+        Scores of background rows.
+    threshold : float or None
+        As the user gave it.
+    """
+    finite = scores[np.isfinite(scores)]
+    if scorer.response != "call" or scorer.leads or not finite.size:
+        return
+    low, high = float(finite.min()), float(finite.max())
+    are_probabilities = low >= 0.0 and high <= 1.0
+    if threshold is None and not are_probabilities:
+        raise InputError(
+            f"The callable's scores lie between {low:.3g} and {high:.3g}, so they are no probabilities: pass "
+            "threshold= (0 for log-odds)."
+        )
+    if threshold is not None and are_probabilities and not 0.0 <= threshold <= 1.0:
+        raise InputError(
+            f"threshold={threshold!r} lies outside [0, 1], while the callable's scores of the background lie between "
+            f"{low:.3g} and {high:.3g}: no decision could ever change."
+        )

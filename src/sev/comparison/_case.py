@@ -80,7 +80,7 @@ class Case:
     @cached_property
     def differs(self) -> BoolArray:
         """For each query and feature: is it other than in the reference?"""
-        return differing_features(self.space, self.queries, self.references, self.assigned)
+        return differing_features(self.form, self.space, self.queries, self.references, self.assigned)
 
     @cached_property
     def _mixer(self) -> Mixer:

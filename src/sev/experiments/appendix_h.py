@@ -13,6 +13,7 @@ from sev.experiments._data import TITLES, sampled_rows
 from sev.experiments._plan import DATA, Plan
 from sev.experiments._section import Section, Table
 from sev.experiments._task import Results, Task
+from sev.references import Auto
 
 NAME = "appendix_h"
 TITLE = "Appendix H: examples of explanations"
@@ -31,7 +32,9 @@ def tasks(plan: Plan) -> list[Task]:
 def run(task: Task, plan: Plan) -> dict[str, Any]:
     """A few rows of different sizes, with the sets of both kinds."""
     fitted = _peers.gbdt(task, plan)
-    explainer = _measure.explainer_of(fitted.model, fitted.X_train, fitted.y_train, reference="auto")
+    explainer = _measure.explainer_of(
+        fitted.model, fitted.X_train, fitted.y_train, reference=Auto(observed_integers=False)
+    )
     rows = fitted.X_test.iloc[sampled_rows(len(fitted.X_test), task.split, plan.max_test_rows)]
     positive = np.asarray(_measure.quietly(fitted.model.predict_proba, rows))[:, 1] >= 0.5
     rows = rows[positive].iloc[:_ROWS]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from sev.exceptions import InterruptedExplanation
-from sev.explainers._task import Settings, Task
+from sev.exceptions import FallbackWarning, InterruptedExplanation
+from sev.explainers._query_proof import Doubts
+from sev.explainers._task import Outcome, Task
+from sev.explainers._work import Settings
 from sev.explanations import Answers, Status
 from sev.search import n_words
 from sev.typing import IntArray
@@ -24,6 +28,10 @@ def answer_all(
 ) -> Answers:
     """Explain all rows, in order.
 
+    Where the reading of the model is found to differ from the model on mixed rows, no row of the kind is left to it:
+    these are explained again as a black box. What is found depends on the rows of the call, not on their order or on how
+    they are shared out.
+
     Raises
     ------
     InterruptedExplanation
@@ -33,33 +41,103 @@ def answer_all(
     if not len(queries):
         return _unasked(0, n_features)
     chunks = list(_chunks(len(queries), queries.shape[1], tasks, n_jobs, progress))
-    done: list[Answers] = []
+    done: list[Outcome] = []
     bar = _bar(len(queries), progress)
     try:
-        for answers in _answers(tasks, queries, settings, chunks, n_jobs):
-            done.append(answers)
-            bar.update(len(answers))
+        for outcome in _outcomes(tasks, queries, settings, chunks, n_jobs):
+            done.append(outcome)
+            bar.update(len(outcome.answers))
     except KeyboardInterrupt:
-        n_done = sum(len(part) for part in done)
+        n_done = sum(len(part.answers) for part in done)
         rest = _unasked(len(queries) - n_done, n_features)
-        raise InterruptedExplanation(n_done, len(queries), Answers.concatenate([*done, rest])) from None
+        answers = Answers.concatenate([*(part.answers for part in done), rest])
+        raise InterruptedExplanation(n_done, len(queries), answers) from None
     finally:
         bar.close()
-    return Answers.concatenate(done)
+    outcome = _joined(done)
+    doubted = _doubted_rows(outcome)
+    _warn(outcome, doubted)
+    if not doubted:
+        return outcome.answers
+    return _answered_again(tasks, queries, settings, outcome.answers, np.array(sorted(doubted)), n_jobs)
 
 
-def answer_chunk(tasks: list[Task], queries: pd.DataFrame, settings: Settings) -> Answers:
+def answer_chunk(tasks: list[Task], queries: pd.DataFrame, settings: Settings, *, trusted: bool = True) -> Outcome:
     """Explain the rows of one chunk; a pure function, so that any worker anywhere may run it."""
     if len(tasks) == 1:
-        return tasks[0].answer(queries, settings)
+        return tasks[0].answer(queries, settings, trusted=trusted)
     predicted = _predicted(tasks, queries)
     parts, places = [], []
     for number, task in enumerate(tasks):
         rows = np.flatnonzero(predicted == number)
         if rows.size:
-            parts.append(task.answer(queries.iloc[rows], settings))
+            parts.append(task.answer(queries.iloc[rows], settings, trusted=trusted))
             places.append(rows)
-    return Answers.concatenate(parts).take(np.argsort(np.concatenate(places), kind="stable"))
+    return _joined(parts, np.concatenate(places))
+
+
+def _answered_again(
+    tasks: list[Task], queries: pd.DataFrame, settings: Settings, answers: Answers, rows: IntArray, n_jobs: int
+) -> Answers:
+    """The same answers with some rows explained as a black box."""
+    n_features = len(tasks[0].space)
+    some = queries.iloc[rows]
+    chunks = list(_cut(len(rows), _ROWS_PER_BLACK_BOX_CHUNK, n_jobs))
+    kept = np.setdiff1d(np.arange(len(queries)), rows)
+    order = np.argsort(np.concatenate([kept, rows]), kind="stable")
+    done: list[Answers] = []
+    try:
+        for outcome in _outcomes(tasks, some, settings, chunks, n_jobs, trusted=False):
+            done.append(outcome.answers)
+    except KeyboardInterrupt:
+        rest = _unasked(len(rows) - sum(len(part) for part in done), n_features)
+        merged = Answers.concatenate([answers.take(kept), *done, rest]).take(order)
+        raise InterruptedExplanation(len(queries) - len(rest), len(queries), merged) from None
+    return Answers.concatenate([answers.take(kept), *done]).take(order)
+
+
+def _doubted_rows(outcome: Outcome) -> dict[int, str]:
+    """Rows answered by a reading that turned out not to be the model for rows of their kind, and why."""
+    doubts = outcome.doubts
+    reasons = {False: doubts.familiar, True: doubts.familiar or doubts.strange}
+    if not reasons[True]:
+        return {}
+    rows = np.flatnonzero(outcome.read & (outcome.strange | bool(doubts.familiar)))
+    return {int(row): reasons[bool(outcome.strange[row])] for row in rows}
+
+
+def _warn(outcome: Outcome, doubted: dict[int, str]) -> None:
+    counts = Counter([*outcome.doubts.rows.values(), *doubted.values()])
+    for reason, count in sorted(counts.items()):
+        warnings.warn(
+            f"{count} row{'s are' if count > 1 else ' is'} explained as a black box, exact but slower: {reason}.",
+            FallbackWarning,
+            stacklevel=5,
+        )
+
+
+def _joined(parts: list[Outcome], places: IntArray | None = None) -> Outcome:
+    """Outcomes of consecutive rows, or of rows at given places, as one."""
+    if len(parts) == 1 and places is None:
+        return parts[0]
+    shifts = np.cumsum([0, *(len(part.answers) for part in parts)])
+    at = np.arange(shifts[-1]) if places is None else places
+    order = np.argsort(at, kind="stable")
+    answers = Answers.concatenate([part.answers for part in parts])
+    return Outcome(
+        answers=answers if places is None else answers.take(order),
+        read=np.concatenate([part.read for part in parts])[order],
+        strange=np.concatenate([part.strange for part in parts])[order],
+        doubts=Doubts(
+            {
+                int(at[shift + row]): reason
+                for shift, part in zip(shifts[:-1].tolist(), parts, strict=True)
+                for row, reason in part.doubts.rows.items()
+            },
+            max(part.doubts.familiar for part in parts),
+            max(part.doubts.strange for part in parts),
+        ),
+    )
 
 
 def _predicted(tasks: list[Task], queries: pd.DataFrame) -> IntArray:
@@ -71,25 +149,38 @@ def _predicted(tasks: list[Task], queries: pd.DataFrame) -> IntArray:
     return (len(tasks) - 1 - np.argmax(leads[:, ::-1], axis=1)).astype(np.int64)
 
 
-def _answers(
-    tasks: list[Task], queries: pd.DataFrame, settings: Settings, chunks: list[slice], n_jobs: int
-) -> Iterator[Answers]:
+def _outcomes(
+    tasks: list[Task],
+    queries: pd.DataFrame,
+    settings: Settings,
+    chunks: list[slice],
+    n_jobs: int,
+    *,
+    trusted: bool = True,
+) -> Iterator[Outcome]:
     if n_jobs == 1 or len(chunks) == 1:
         for chunk in chunks:
-            yield answer_chunk(tasks, queries.iloc[chunk], settings)
+            some = queries if chunk == slice(0, len(queries)) else queries.iloc[chunk]
+            yield answer_chunk(tasks, some, settings, trusted=trusted)
         return
     workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    yield from workers(delayed(answer_chunk)(tasks, queries.iloc[chunk], settings) for chunk in chunks)
+    yield from workers(
+        delayed(answer_chunk)(tasks, queries.iloc[chunk], settings, trusted=trusted) for chunk in chunks
+    )
 
 
 def _chunks(n_rows: int, n_columns: int, tasks: list[Task], n_jobs: int, progress: bool) -> Iterator[slice]:
     size = max(1, _CELLS_PER_CHUNK // n_columns)
     if any(task.reading is None for task in tasks):
         size = _ROWS_PER_BLACK_BOX_CHUNK
-    if n_jobs != 1:
-        size = min(size, -(-n_rows // (4 * max(1, abs(n_jobs)))))
     if progress:
         size = min(size, max(1, -(-n_rows // _STEPS_OF_A_BAR)))
+    return _cut(n_rows, size, n_jobs)
+
+
+def _cut(n_rows: int, size: int, n_jobs: int) -> Iterator[slice]:
+    if n_jobs != 1:
+        size = min(size, -(-n_rows // (4 * max(1, abs(n_jobs)))))
     for first in range(0, n_rows, size):
         yield slice(first, min(first + size, n_rows))
 

@@ -23,8 +23,8 @@ def checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
         array = array[:, 0]
     if array.ndim != 1 or len(array) != n_rows:
         raise InputError(f"y_train has shape {array.shape}, X_train has {n_rows} rows: one label a row is needed.")
-    known = pd.Index(classes)
-    strange = [value for value in pd.unique(pd.Series(array)) if value not in known]
+    # by value: True is a label of a model that numbers its classes 0 and 1
+    strange = [value for value in pd.unique(pd.Series(array)) if not any(value == name for name in classes)]
     if strange:
         raise InputError(
             f"y_train holds labels that are no classes of the model: {strange[:5]}. Its classes are {list(classes)}: "

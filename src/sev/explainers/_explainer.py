@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.backends._agreement import check_decisions
+from sev.backends._categories import category_columns
 from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading, read_model
+from sev.backends._responses import model_scores
 from sev.backends._sampling import telling_rows
-from sev.backends._scores import ModelScores, Scorer, check_probabilities, model_scores
+from sev.backends._scores import ModelScores, Scorer, check_probabilities
+from sev.backends._unreadable import is_function
 from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation
 from sev.explainers._batches import answer_all
 from sev.explainers._checks import checked_labels, reference_scores, threshold_for
@@ -21,7 +25,8 @@ from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
 from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.explainers._source import ExplainerSource
-from sev.explainers._task import Settings, Task
+from sev.explainers._task import Task
+from sev.explainers._work import Settings
 from sev.explanations import Answers, Explanation, Explanations
 from sev.references import Background, FittedReference, Reference, as_reference
 from sev.search import Limits
@@ -47,8 +52,9 @@ class Explainer:
         The class being explained; None is ``classes_[1]``, "predicted" is each row's own predicted class.
     reference : {"auto", "mean", "median"}, row or object of :mod:`sev.references`, default="auto"
         What features are changed to. "mean" is the mean of numbers and the most common value of everything else
-        over the background rows of the other class; "auto" falls back to the median, then to a real row, if the
-        model calls the mean positive.
+        over the background rows of the other class. "auto" is the same, but columns of integers take the value that
+        occurs nearest to their mean; it goes on to the median, then to a real row, if the model calls that row
+        positive or does not take it.
     groups : mapping of str to list of columns, default=None
         Columns that move as one. One-hot blocks are found by themselves.
     restricted : iterable of str, default=()
@@ -92,7 +98,7 @@ class Explainer:
         self._space = FeatureSpace.of(background, groups)
         self._restricted = self._space.select(restricted)
         self._sample = background.iloc[telling_rows(background)].reset_index(drop=True)
-        scores = model_scores(model, self._form.to_native(self._sample.iloc[:8]))
+        scores = model_scores(model, self._form.to_native(self._sample), y_train, target)
         classes = scores.classes if _is(target, "predicted") else (scores.for_target(target, threshold).target,)
         if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
             raise InputError('target="predicted" with more than two classes takes no threshold.')
@@ -104,6 +110,8 @@ class Explainer:
         for one in classes:
             scorer = scores.for_target(one, threshold_for(one, scores, threshold, len(classes)))
             self._add_task(scorer, reading, background, labels, reference, threshold, allow_positive_reference)
+        if threshold is None:
+            check_decisions(model, scores, [task.scorer for task in self._tasks], self._form.to_native(self._sample))
         self._n_background, self._background_hash = len(background), table_hash(background)
 
     # -- what users ask ------------------------------------------------------------------------------------------------
@@ -150,9 +158,12 @@ class Explainer:
         Explanations
             One for each row, in order.
         """
-        queries = self._form.to_frame(X)
-        settings = self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions)
-        return self._explain(queries, settings, n_jobs=n_jobs, progress=progress)
+        return self._explain(
+            self._form.to_frame(X),
+            self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions),
+            n_jobs=n_jobs,
+            progress=progress,
+        )
 
     def explain_one(self, row: Any, **options: Any) -> Explanation:
         """Explain a single row.
@@ -209,6 +220,8 @@ class Explainer:
     @property
     def reference(self) -> pd.DataFrame:
         """The reference rows, one for each class being explained or each group of queries."""
+        if len(self._tasks) == 1:
+            return self._tasks[0].reference.rows.copy()
         return pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
 
     @property
@@ -265,7 +278,7 @@ class Explainer:
         self._form, self._space, self._sample = parts.form, parts.space, parts.sample
         self._restricted = self._space.select(parts.restricted)
         self._n_background, self._background_hash = parts.n_background, parts.background_hash
-        scores = model_scores(self.model, self._form.to_native(self._sample.iloc[:8]))
+        scores = model_scores(self.model, self._form.to_native(self._sample), target=parts.targets[0].target)
         self.classes_ = scores.classes
         self.backend_reason = ""
         # a fallback that was known before is no news
@@ -287,10 +300,11 @@ class Explainer:
             self.backend_reason = str(error)
         except Exception as error:  # a reader met something that it does not know: slower, never wrong
             self.backend_reason = f"{type(error).__name__}: {error}"
-        if self.backend_reason == expected_reason:
+        if self.backend_reason == expected_reason or is_function(self.model):
             return None
         warnings.warn(
-            f"{type(self.model).__name__} is explained as a black box, exact but slower: {self.backend_reason}.",
+            f"{type(self.model).__name__} is explained as a black box, exact within a budget of predictions: "
+            f"{self.backend_reason}.",
             FallbackWarning,
             stacklevel=3,
         )
@@ -312,7 +326,7 @@ class Explainer:
         if labels is None:
             scores = scorer.scores(self._form.to_native(background))
             check_probabilities(scorer, scores, threshold)
-            negatives = ~scorer.is_positive(scores)
+            negatives = scorer.is_negative(scores)
         else:
             check_probabilities(scorer, scorer.scores(self._form.to_native(background.iloc[:1000])), threshold)
             negatives = labels != scorer.target
@@ -322,7 +336,9 @@ class Explainer:
                 f"Every background row {how} the class being explained, {scorer.target!r}: "
                 "a reference needs rows of the other class."
             )
-        fitted = as_reference(reference).fit(Background(background, negatives, self._form, self._space, is_positive))
+        categories = category_columns(self.model, self._form.columns)
+        known = Background(background, negatives, self._form, self._space, is_positive, categories)
+        fitted = as_reference(reference).fit(known)
         self._append_task(scorer, reading, fitted, allow_positive)
 
     def _append_task(
@@ -337,6 +353,7 @@ class Explainer:
                 reading=reading,
                 form=self._form,
                 space=self._space,
+                sample=self._sample,
                 first_reference=sum(len(task.reference.rows) for task in self._tasks),
             )
         )

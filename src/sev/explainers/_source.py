@@ -11,7 +11,9 @@ import pandas as pd
 from sev.explainers._batches import answer_all
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
-from sev.explainers._task import Settings, Task
+from sev.explainers._task import Task
+from sev.explainers._vertices import check_length
+from sev.explainers._work import Settings
 from sev.explanations import Answers
 from sev.search import Solution
 from sev.space import TableForm
@@ -30,9 +32,14 @@ class ExplainerSource:
         self._origin = origin
 
     def score_rows(self, rows: pd.DataFrame, target: Any) -> FloatArray:
-        """The model's own scores of rows, for one class."""
+        """The model's own scores of rows, for one class, each scored in the dtypes that it would have alone."""
         task = next(task for task in self._tasks if task.scorer.target == target)
-        return task.scorer.scores(self._form.to_native(self._form.to_frame(rows)))
+        scores = np.empty(len(rows))
+        for places, frame in self._form.restored_rows(rows):
+            some = task.scorer.scores(self._form.to_native(frame))
+            check_length(some, len(places))
+            scores[places] = some
+        return scores
 
     def list_sets(self, queries: pd.DataFrame, answers: Answers) -> Answers:
         """The same answers with all minimum sets listed and checked."""

@@ -1,4 +1,4 @@
-"""The default: the mean if the model calls it negative, else the next best."""
+"""The default: a typical row that people can have, if the model calls it negative, else the next best."""
 
 from __future__ import annotations
 
@@ -16,19 +16,42 @@ class Auto:
     """The first of mean, median and nearest real row that the model does not predict as the class being explained.
 
     Warns when it is not the mean.
+
+    Parameters
+    ----------
+    observed_integers : bool, default=True
+        Whether columns of integers take the value that occurs nearest to their mean or median, so that nobody is
+        compared with 1.96 children.
     """
+
+    observed_integers: bool = True
 
     def fit(self, background: Background) -> FittedReference:
         """Try one after the other."""
-        for candidate in (Typical("mean"), Typical("median"), NearestRow()):
+        mean, median = (Typical(centre, self.observed_integers) for centre in ("mean", "median"))
+        reasons = []
+        for candidate in (mean, median):
             fitted = candidate.fit(background)
-            if not background.is_positive(fitted.rows).any():
+            reason = _why_not(fitted, background)
+            if reason is None:
                 break
-        if fitted.name != "mean":
+            reasons.append(reason)
+        else:
+            fitted = NearestRow().fit(background)
+        if reasons:
             warnings.warn(
-                f"The mean of the background is itself predicted as the class being explained; the reference is the "
-                f"{fitted.name} instead. Pass reference= to choose another.",
+                f"The mean of the background {reasons[0]}; the reference is the {fitted.name} instead. Pass reference= "
+                "to choose another.",
                 ReferenceWarning,
                 stacklevel=4,
             )
         return fitted
+
+
+def _why_not(fitted: FittedReference, background: Background) -> str | None:
+    """Why a row cannot be the reference; None when it can."""
+    try:
+        positive = background.is_positive(fitted.rows).any()
+    except Exception as error:  # a row that nobody has may be one that the model does not take
+        return f"is not taken by the model ({type(error).__name__}: {error})"
+    return "is itself predicted as the class being explained" if positive else None

@@ -10,7 +10,6 @@ import pandas as pd
 from sev.exceptions import PositiveReferenceError
 from sev.references._protocol import Background, FittedReference
 from sev.references._typical import Typical
-from sev.space import is_quantity
 from sev.typing import FloatArray
 
 
@@ -31,15 +30,15 @@ class NearestRow:
                 "can serve as reference: raise `threshold`, or look at the model first."
             )
         centre = Typical("mean").fit(background).rows
-        nearest = int(np.argmin(_distances(candidates, centre)))
+        nearest = int(np.argmin(_distances(candidates, centre, background)))
         return FittedReference(candidates.iloc[[nearest]].reset_index(drop=True), "nearest real row")
 
 
-def _distances(rows: pd.DataFrame, centre: pd.DataFrame) -> FloatArray:
+def _distances(rows: pd.DataFrame, centre: pd.DataFrame, background: Background) -> FloatArray:
     total = np.zeros(len(rows))
     for column in rows.columns:
         values, middle = rows[column], centre[column].iloc[0]
-        if is_quantity(values.dtype) and values.dtype.kind not in "mM":
+        if background.is_quantity(column) and values.dtype.kind not in "mM":
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
             spread = float(np.nanstd(numbers)) if np.isfinite(numbers).any() else 0.0
             gap = np.abs(numbers - float(middle)) / spread if spread > 0 else np.zeros(len(rows))

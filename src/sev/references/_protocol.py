@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
-from sev.space import FeatureSpace, TableForm
+from sev.space import FeatureSpace, TableForm, is_quantity
 from sev.typing import BoolArray, IntArray
 
 
@@ -29,6 +29,8 @@ class Background:
         Which columns move together.
     is_positive : callable
         The model's decision about rows of the same form.
+    categories : frozenset of columns, default=frozenset()
+        Columns that the model takes as categories, whatever their dtype.
     """
 
     rows: pd.DataFrame
@@ -36,6 +38,11 @@ class Background:
     form: TableForm
     space: FeatureSpace
     is_positive: Callable[[pd.DataFrame], BoolArray]
+    categories: frozenset[Any] = frozenset()
+
+    def is_quantity(self, column: Any) -> bool:
+        """Whether a column holds quantities, of which a mean makes sense."""
+        return column not in self.categories and is_quantity(self.rows[column].dtype)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,24 +9,28 @@ import numpy as np
 import pandas as pd
 
 from sev.references._protocol import Background, FittedReference
-from sev.space import Feature, is_quantity
+from sev.space import Feature
 
 
 @dataclass(frozen=True)
 class Typical:
     """A typical row of those that are not of the class being explained.
 
-    Columns of numbers take their mean or median over these rows; text, booleans and columns with at most two
-    different values take the most common one. Columns of a one-hot block take their most common joint value, so
-    that exactly one stays 1.
+    Columns of numbers take their mean or median over these rows; text, booleans, columns that the model takes as
+    categories and columns with at most two different values take the most common one. Columns of a one-hot block take
+    their most common joint value, so that exactly one stays 1.
 
     Parameters
     ----------
     centre : {"mean", "median"}
         What stands for a column of numbers.
+    observed_integers : bool, default=False
+        Whether a column that holds only integers takes, instead of the mean or median, the value nearest to it that
+        occurs in the background; of two that are equally near the smaller one.
     """
 
     centre: Literal["mean", "median"] = "mean"
+    observed_integers: bool = False
 
     def fit(self, background: Background) -> FittedReference:
         """Compute the row."""
@@ -36,16 +40,38 @@ class Typical:
             if len(feature.columns) > 1 and all(_has_two_values(background.rows[c]) for c in feature.columns):
                 values.update(_joint_mode(rows, feature))
             else:
-                values.update({c: self._typical_value(rows[c], background.rows[c]) for c in feature.columns})
+                values.update({c: self._typical_value(c, rows[c], background) for c in feature.columns})
         frame = pd.DataFrame({c: _column_of(values[c], background.form.dtypes[c]) for c in background.form.columns})
         return FittedReference(frame, self.centre)
 
-    def _typical_value(self, values: pd.Series, everywhere: pd.Series) -> Any:
-        if not is_quantity(values.dtype) or _has_two_values(everywhere):
+    def _typical_value(self, column: Any, values: pd.Series, background: Background) -> Any:
+        everywhere = background.rows[column]
+        if not background.is_quantity(column) or _has_two_values(everywhere):
             return _mode(values)
         if values.isna().all():
             return np.nan
-        return values.mean() if self.centre == "mean" else values.median()
+        centre = values.mean() if self.centre == "mean" else values.median()
+        if self.observed_integers and holds_integers(everywhere):
+            return _nearest_value(everywhere, float(centre))
+        return centre
+
+
+def holds_integers(values: pd.Series) -> bool:
+    """Whether a column of numbers holds nothing but integers and missing values."""
+    if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype):
+        return False
+    if pd.api.types.is_integer_dtype(values.dtype):
+        return True
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = numbers[~np.isnan(numbers)]
+    return bool(numbers.size) and bool((np.isfinite(numbers) & (numbers == np.floor(numbers))).all())
+
+
+def _nearest_value(values: pd.Series, centre: float) -> Any:
+    """The value of a column, with its own type, that is nearest to a number."""
+    candidates = values.dropna().drop_duplicates().sort_values()
+    gaps = np.abs(candidates.to_numpy(dtype=np.float64) - centre)
+    return candidates.iloc[int(np.argmin(gaps))]
 
 
 def _has_two_values(values: pd.Series) -> bool:

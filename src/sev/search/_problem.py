@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -164,6 +164,32 @@ class Solution:
             reasons={new: self.reasons[row] for new, row in enumerate(old) if row in self.reasons},
         )
 
+    def with_errors(self, reasons: Mapping[int, str]) -> Solution:
+        """The same solution, with rows on which the model failed marked so."""
+        if not reasons:
+            return self
+        bad = np.zeros(self.n_rows, dtype=np.bool_)
+        bad[list(reasons)] = True
+        counts = np.where(bad, 0, np.diff(self.offsets))
+        _, kept = ragged_take(self.offsets, np.flatnonzero(~bad))
+        return replace(
+            self,
+            status=np.where(bad, Status.ERROR.code, self.status).astype(np.int8),
+            lower_bound=np.where(bad, 0, self.lower_bound),
+            offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            masks=self.masks[kept],
+            complete=self.complete & ~bad,
+            reasons={**self.reasons, **reasons},
+        )
+
+    def with_proofs(self) -> Solution:
+        """The same solution, with a set that is as small as the proven bound called optimal: it is."""
+        feasible = self.status == Status.FEASIBLE.code
+        if not feasible.any():
+            return self
+        proven = feasible & (self.sizes() == self.lower_bound)
+        return replace(self, status=np.where(proven, Status.OPTIMAL.code, self.status).astype(np.int8))
+
     @staticmethod
     def merge(parts: Sequence[tuple[IntArray, Solution]]) -> Solution:
         """Put solutions of disjoint rows together; each part says which rows it is about."""
@@ -198,8 +224,9 @@ class SolutionBuilder:
         self._n_words = n_words
 
     def found(self, row: int, sets: MaskArray, *, lower_bound: int, complete: bool, proven: bool = True) -> None:
-        """Record sets of one size; ``proven`` when no smaller set crosses."""
-        self._status[row] = (Status.OPTIMAL if proven else Status.FEASIBLE).code
+        """Record sets of one size; ``proven`` when no smaller set crosses, as is every set of the size of the bound."""
+        size = int(np.bitwise_count(sets[0]).sum()) if len(sets) else -1
+        self._status[row] = (Status.OPTIMAL if proven or size == lower_bound else Status.FEASIBLE).code
         self._lower_bound[row] = lower_bound
         self._complete[row] = complete
         self._sets[row] = sets

@@ -68,8 +68,9 @@ class FeatureSpace:
             taken = name in owner.values() or name in columns
             owner.update(dict.fromkeys(block, f"{name} (one-hot)" if taken else name))
         members: dict[str, list[Any]] = {}
+        own_names = _names_of_columns([column for column in columns if column not in owner], owner.values())
         for column in columns:
-            members.setdefault(owner.get(column, str(column)), []).append(column)
+            members.setdefault(owner[column] if column in owner else own_names[column], []).append(column)
         return cls(tuple(Feature(name, tuple(group)) for name, group in members.items()), columns)
 
     @cached_property
@@ -82,6 +83,15 @@ class FeatureSpace:
         """For each column, the number of its feature."""
         number = {column: index for index, feature in enumerate(self.features) for column in feature.columns}
         return np.array([number[column] for column in self.columns], dtype=np.int64)
+
+    def by_feature(self, marks: BoolArray) -> BoolArray:
+        """For marks of columns (n_rows, n_columns), which features have a marked column; (n_rows, n_features)."""
+        if len(self) == len(self.columns):
+            return marks
+        marked = np.zeros((len(marks), len(self)), dtype=np.bool_)
+        for number, feature in enumerate(self.column_feature.tolist()):
+            marked[:, feature] |= marks[:, number]
+        return marked
 
     def __len__(self) -> int:
         return len(self.features)
@@ -127,9 +137,24 @@ def _owners_of_groups(columns: tuple[Any, ...], groups: Mapping[str, Sequence[An
             if column in owner:
                 raise InputError(f"Column {column!r} is in two groups: {owner[column]!r} and {name!r}.")
             owner[column] = str(name)
-        if str(name) in {str(column) for column in columns if owner.get(column) != str(name)}:
+        if str(name) in {column for column in columns if owner.get(column) != str(name)}:
             raise InputError(f"groups[{name!r}] has the name of a column outside it: choose another name.")
     return owner
+
+
+def _names_of_columns(columns: Sequence[Any], taken: Iterable[str]) -> dict[Any, str]:
+    """A name for each column that is a feature of its own: its text, or with its type where that is another's name."""
+    used = set(taken) | {column for column in columns if isinstance(column, str)}
+    names: dict[Any, str] = {}
+    for column in columns:
+        name = column if isinstance(column, str) else str(column)
+        if not isinstance(column, str):
+            name = name if name not in used else f"{name} ({type(column).__name__})"
+            while name in used:
+                name += "'"
+            used.add(name)
+        names[column] = name
+    return names
 
 
 def _column_at(columns: tuple[Any, ...], member: Any) -> Any | None:

@@ -1,26 +1,34 @@
 """Tables in the form that a model takes, and one common form for work inside this package.
 
-Inside, rows are pandas DataFrames with the background's columns in the background's order and, as far as the values
-allow, its dtypes. Outside, the model is always asked in the form that it was given: pandas, polars, pyarrow or
-numpy.
+Inside, rows are pandas DataFrames with the background's columns in the background's order. A column keeps the dtype that
+it came with: the model would have seen that one. Only where a dtype was lost (a row given as a mapping or a list, numbers
+in an object column, categories read from text) does it get the background's, if that keeps every value. Outside, the model is
+always scored in the container of the background: pandas, polars, pyarrow or numpy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.typing import NativeTable
+from sev.space._native import (
+    TableKind,
+    table_kind,
+    to_arrow,
+    to_numpy,
+    to_pandas,
+    to_pandas_for_model,
+    to_polars,
+)
+from sev.typing import IntArray, NativeTable
 
 _FLOAT = np.dtype(np.float64)
-
-TableKind = Literal["pandas", "polars", "pyarrow", "numpy"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +59,8 @@ class TableForm:
     @classmethod
     def of(cls, rows: NativeTable) -> TableForm:
         """Read the form of background rows."""
-        kind = _table_kind(rows)
-        frame = _as_pandas(rows, kind)
+        kind = table_kind(rows)
+        frame = to_pandas(rows, kind)
         if frame.shape[0] == 0:
             raise InputError("The background has no rows: pass the rows that the model was trained on.")
         if frame.shape[1] == 0:
@@ -63,8 +71,8 @@ class TableForm:
         schema = {"pandas": None, "numpy": getattr(rows, "dtype", None)}.get(kind, getattr(rows, "schema", None))
         return cls(kind=kind, columns=tuple(frame.columns), dtypes=dict(frame.dtypes), schema=schema)
 
-    def to_frame(self, rows: NativeTable, *, what: str = "X") -> pd.DataFrame:
-        """Bring rows into the common form, or say which column or row does not fit.
+    def to_frame(self, rows: NativeTable, *, what: str = "X", restore: bool = False) -> pd.DataFrame:
+        """Bring rows into the common form, or report which column or row does not fit.
 
         Parameters
         ----------
@@ -72,9 +80,12 @@ class TableForm:
             Named columns may come in any order; columns that the background does not have are left out.
         what : str
             What to call the rows in messages.
+        restore : bool
+            Whether the dtypes of the rows mean nothing (a mapping, a list, JSON), so that each column gets the
+            background's where that keeps its values.
         """
-        kind = _table_kind(rows)
-        frame = _as_pandas(rows, kind)
+        kind = table_kind(rows)
+        frame = to_pandas(rows, kind)
         if kind == "numpy":
             if frame.shape[1] != len(self.columns):
                 raise InputError(
@@ -86,10 +97,11 @@ class TableForm:
             self._check_columns(frame, what)
             if tuple(frame.columns) != self.columns:
                 frame = frame[list(self.columns)]
-        return self._fit_dtypes(frame, what)
+        return self._fit_dtypes(frame, what, restore)
 
     def one_row(self, row: Any, *, what: str = "row") -> pd.DataFrame:
         """Bring a single row (Series, mapping, 1-D array, or table of one row) into the common form."""
+        restore = True
         if isinstance(row, pd.Series):
             if self.kind == "numpy" and not set(self.columns) <= set(row.index):
                 table: Any = row.to_numpy()[None, :]
@@ -98,29 +110,66 @@ class TableForm:
                 table = pd.DataFrame({name: [row[name]] for name in row.index}, index=[label])
         elif isinstance(row, Mapping):
             table = pd.DataFrame({name: [value] for name, value in row.items()})
-        elif isinstance(row, np.ndarray) and row.ndim == 1:
-            table = row[None, :]
         elif isinstance(row, Sequence) and not isinstance(row, str):
-            table = pd.DataFrame([list(row)], columns=list(self.columns)) if len(row) == len(self.columns) else None
-            if table is None:
+            if len(row) != len(self.columns):
                 raise InputError(f"The {what} has {len(row)} values, expected {len(self.columns)}.")
+            table = pd.DataFrame([list(row)], columns=list(self.columns))
         else:
-            table = row
-        frame = self.to_frame(table, what=what)
+            table = row[None, :] if isinstance(row, np.ndarray) and row.ndim == 1 else row
+            restore = False
+        frame = self.to_frame(table, what=what, restore=restore)
         if len(frame) != 1:
             raise InputError(f"Expected one row, got {len(frame)}: use explain() for several.")
         return frame
 
+    def restored_rows(self, rows: pd.DataFrame) -> Iterator[tuple[IntArray, pd.DataFrame]]:
+        """Rows of cells whose dtypes were lost, in tables of the dtypes that each row would have alone.
+
+        Yields the places of some rows and the table of these rows.
+        """
+        frame = self.to_frame(rows, restore=True)
+        odd = [
+            column
+            for column, wanted in self.dtypes.items()
+            if frame[column].dtype != wanted and not isinstance(wanted, pd.CategoricalDtype)
+        ]
+        if not odd or len(rows) == 1:
+            yield np.arange(len(rows), dtype=np.int64), frame
+            return
+        fits = np.column_stack([_fitting_cells(frame[column], self.dtypes[column]) for column in odd])
+        _, group = np.unique(fits, axis=0, return_inverse=True)
+        group = group.ravel()
+        for number in range(group.max() + 1):
+            places = np.flatnonzero(group == number).astype(np.int64)
+            yield places, self.to_frame(rows.iloc[places], restore=True)
+
     def to_native(self, frame: pd.DataFrame) -> NativeTable:
-        """Rows of the common form in the container that the model takes."""
+        """Rows of the common form in the container that the model takes, for the model to keep."""
+        frame = self._drop_unused_categories(frame)
         if self.kind == "pandas":
-            return frame
+            return to_pandas_for_model(frame)
         if self.kind == "numpy":
-            dtype = np.dtype(self.schema)
-            return frame.to_numpy(dtype=dtype if dtype.kind in "fO" else np.float64)
+            return to_numpy(frame)
         if self.kind == "polars":
-            return _to_polars(frame, self.schema)
-        return _to_arrow(frame, self.schema)
+            return to_polars(frame, self.schema, self.dtypes)
+        return to_arrow(frame, self.schema, self.dtypes)
+
+    def _drop_unused_categories(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Without categories that neither the background nor these rows hold: other rows of the same table may hold
+        them, and some models refuse a table for their mere mention.
+        """
+        trimmed = {}
+        for column, wanted in self._categories.items():
+            values = frame[column]
+            if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories) > len(wanted.categories):
+                fitted = _fit_categories(values, wanted)
+                if len(fitted.cat.categories) < len(values.cat.categories):
+                    trimmed[column] = fitted
+        return _replace(frame, trimmed) if trimmed else frame
+
+    @cached_property
+    def _categories(self) -> dict[Any, pd.CategoricalDtype]:
+        return {column: dtype for column, dtype in self.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
 
     def is_numeric(self, column: Any) -> bool:
         """Whether a column holds quantities (numbers other than booleans, or dates)."""
@@ -137,8 +186,8 @@ class TableForm:
                 f"It has {list(frame.columns)[:12]}."
             )
 
-    def _fit_dtypes(self, frame: pd.DataFrame, what: str) -> pd.DataFrame:
-        """Give each column the background's dtype where its values allow, and refuse what no model should see."""
+    def _fit_dtypes(self, frame: pd.DataFrame, what: str, restore: bool) -> pd.DataFrame:
+        """Give columns whose dtype was lost the background's, and refuse what no model should see."""
         if self._all_float and all_float(frame) and np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)):
             return frame  # nothing missing, infinite or of another type: the usual table of numbers
         fitted = {}
@@ -146,7 +195,7 @@ class TableForm:
             values = frame[column]
             wanted = self.dtypes[column]
             if values.dtype != wanted or isinstance(wanted, pd.CategoricalDtype):
-                values = _fit_column(values, wanted, column, what)
+                values = _fit_column(values, wanted, column, what, restore)
                 fitted[column] = values
             if values.dtype.kind == "f":
                 _refuse_infinity(values, column, what)
@@ -169,82 +218,73 @@ def _replace(frame: pd.DataFrame, fitted: dict[Any, pd.Series]) -> pd.DataFrame:
     return pd.DataFrame({column: fitted.get(column, frame[column]) for column in frame.columns}, index=frame.index)
 
 
-def _table_kind(rows: NativeTable) -> TableKind:
-    package = type(rows).__module__.partition(".")[0]
-    if isinstance(rows, pd.DataFrame):
-        return "pandas"
-    if package == "polars":
-        return "polars"
-    if package == "pyarrow":
-        return "pyarrow"
-    if package == "scipy" and hasattr(rows, "toarray"):
-        raise InputError("Sparse matrices are not taken: pass a dense array, X.toarray().")
-    return "numpy"
 
 
-def _as_pandas(rows: NativeTable, kind: TableKind) -> pd.DataFrame:
-    if kind == "pandas":
-        return rows
-    if kind in ("polars", "pyarrow"):
-        import narwhals as nw
-
-        return nw.from_native(rows, eager_only=True).to_pandas()
-    array = np.asarray(rows)
-    if array.ndim != 2:
-        raise InputError(
-            f"Expected a table or a 2-D array of rows, got {type(rows).__name__} of shape {array.shape}: "
-            "for one row use explain_one(row), or reshape it to (1, n_columns)."
-        )
-    if array.dtype.kind not in "fiubO":
-        raise InputError(f"Arrays of dtype {array.dtype} are not taken: pass numbers, or a DataFrame for text.")
-    return pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])], copy=False)
-
-
-def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str) -> pd.Series:
+def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str, restore: bool) -> pd.Series:
     if isinstance(wanted, pd.CategoricalDtype):
-        # categories that the background does not have are kept, behind the known ones: the model decides about them
-        if not isinstance(values.dtype, pd.CategoricalDtype):
-            values = values.astype("category")
-        fresh = values.cat.categories.difference(wanted.categories, sort=False)
-        fresh = fresh[fresh.isin(values.dropna().unique())] if len(fresh) else fresh
-        # pandas calls dtypes equal whose categories only come in another order; some models look at the codes
-        return values.cat.set_categories(wanted.categories.append(fresh), ordered=wanted.ordered)
+        return _fit_categories(values, wanted)
     if pd.api.types.is_numeric_dtype(wanted):
-        return _fit_number(values, wanted, column, what)
-    if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(wanted):
-        return values.astype(wanted) if _casts_safely(values, wanted) else values
+        if not pd.api.types.is_numeric_dtype(values.dtype):
+            values = _read_numbers(values, column, what)
+        elif not restore:
+            return values
+        cast = cast_losslessly(values, wanted)
+        return values if cast is None else cast
+    if values.dtype == object and pd.api.types.is_string_dtype(wanted) and wanted != object:
+        # None would become the marker of the text dtype: that is another cell, unless dtypes mean nothing
+        if restore or not any(value is None for value in values):
+            cast = cast_losslessly(values, wanted)
+            return values if cast is None else cast
     return values
 
 
-def _fit_number(values: pd.Series, wanted: Any, column: Any, what: str) -> pd.Series:
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        numbers = values
-    else:
-        numbers = pd.to_numeric(values, errors="coerce")
-        bad = numbers.isna() & values.notna()
-        if bad.any():
-            label = values.index[bad.to_numpy()][0]
-            raise InputError(
-                f"{what}: column {column!r} holds numbers in the background, but row {label!r} has "
-                f"{values[bad].iloc[0]!r}."
-            )
-    if numbers.dtype == wanted:
-        return numbers
-    exact = numbers.astype(wanted) if _casts_safely(numbers, wanted) else numbers
-    return exact if pd.api.types.is_bool_dtype(wanted) or exact.dtype.kind != "b" else exact.astype(np.float64)
+def _fit_categories(values: pd.Series, wanted: pd.CategoricalDtype) -> pd.Series:
+    """The background's categories, in its order, then others that the values hold: the model decides about these."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype("category")
+    held = values.cat.categories
+    if wanted.ordered == values.cat.ordered and held.equals(wanted.categories):
+        return values
+    fresh = held.difference(wanted.categories, sort=False)
+    fresh = fresh[fresh.isin(values.dropna().unique())] if len(fresh) else fresh
+    # pandas calls dtypes equal whose categories only come in another order; some models look at the codes
+    return values.cat.set_categories(wanted.categories.append(fresh), ordered=wanted.ordered)
 
 
-def _casts_safely(values: pd.Series, wanted: Any) -> bool:
-    """Whether a cast to the background's dtype keeps every value."""
-    if values.isna().any() and not isinstance(wanted, pd.CategoricalDtype) and getattr(wanted, "kind", "O") in "iub":
-        return False
+def _read_numbers(values: pd.Series, column: Any, what: str) -> pd.Series:
+    """Numbers that came as text or objects."""
+    numbers = pd.to_numeric(values, errors="coerce")
+    bad = numbers.isna() & values.notna()
+    if bad.any():
+        label = values.index[bad.to_numpy()][0]
+        raise InputError(
+            f"{what}: column {column!r} holds numbers in the background, but row {label!r} has "
+            f"{values[bad].iloc[0]!r}."
+        )
+    return numbers
+
+
+def cast_losslessly(values: pd.Series, wanted: Any) -> pd.Series | None:
+    """The values in another dtype, None where that would change one of them."""
+    missing = values.isna()
+    if isinstance(wanted, np.dtype) and wanted.kind in "iub" and missing.any():
+        return None
     try:
         cast = values.astype(wanted)
-    except (TypeError, ValueError):
-        return False
-    if getattr(wanted, "kind", "O") == "f":
-        return True
-    return bool((cast.isna() == values.isna()).all() and (cast[values.notna()] == values[values.notna()]).all())
+        back = cast.astype(values.dtype)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    present = ~missing
+    if not ((cast.isna() == missing).all() and bool((cast[present] == values[present]).all())):
+        return None
+    return cast if bool((back[present] == values[present]).all()) else None
+
+
+def _fitting_cells(values: pd.Series, wanted: Any) -> np.ndarray:
+    """Which cells of a column would have a dtype if they were alone."""
+    codes, uniques = pd.factorize(values, use_na_sentinel=False)
+    fits = [cast_losslessly(pd.Series([value], dtype=values.dtype), wanted) is not None for value in uniques]
+    return np.array(fits, dtype=np.bool_)[codes]
 
 
 def _refuse_infinity(values: pd.Series, column: Any, what: str) -> None:
@@ -258,29 +298,7 @@ def _refuse_infinity(values: pd.Series, column: Any, what: str) -> None:
         raise InputError(f"{what}: column {column!r} is infinite in row {label!r}; use a finite number or NaN.")
 
 
-def _to_polars(frame: pd.DataFrame, schema: Any) -> NativeTable:
-    import polars as pl
 
-    table = pl.from_pandas(frame)
-    casts = [pl.col(name).cast(dtype) for name, dtype in schema.items() if _can_go_back(table[name], dtype)]
-    return table.with_columns(casts) if casts else table
-
-
-def _can_go_back(series: Any, dtype: Any) -> bool:
-    """Whether a polars column can go back to its dtype; a whole-number column that now holds fractions stays float."""
-    return series.dtype != dtype and not (dtype.is_integer() and series.dtype.is_float())
-
-
-def _to_arrow(frame: pd.DataFrame, schema: Any) -> NativeTable:
-    import pyarrow as pa
-
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    for number, name in enumerate(table.column_names):
-        wanted = schema.field(name).type
-        held = table.schema.field(name).type
-        if held != wanted and not (pa.types.is_integer(wanted) and pa.types.is_floating(held)):
-            table = table.set_column(number, name, table.column(name).cast(wanted))
-    return table
 
 
 def _count(items: Sequence[Any], noun: str) -> str:

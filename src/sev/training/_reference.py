@@ -19,6 +19,7 @@ def reference_row(
     negatives: BoolArray,
     space: FeatureSpace,
     is_positive: Callable[[pd.DataFrame], BoolArray],
+    categories: frozenset[Any] = frozenset(),
 ) -> pd.DataFrame:
     """One row, as :class:`sev.Explainer` would make it from the same background.
 
@@ -34,8 +35,10 @@ def reference_row(
         Which columns move together.
     is_positive : callable
         The base model's decision about rows.
+    categories : frozenset of columns
+        Columns that the base model takes as categories.
     """
-    background = Background(frame, negatives, TableForm.of(frame), space, is_positive)
+    background = Background(frame, negatives, TableForm.of(frame), space, is_positive, categories)
     fitted = as_reference(reference).fit(background)
     if len(fitted.rows) != 1:
         raise InputError(

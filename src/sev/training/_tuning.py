@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sev.backends._categories import category_columns
 from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
 from sev.backends._protocol import CannotReadError
 from sev.backends._sampling import telling_rows
@@ -60,7 +61,8 @@ class Tuner:
             return decided
 
         labels = np.asarray(y) == np.asarray(model.classes_)[1]
-        row = reference_row(self.reference, frame, ~labels, space, is_positive)
+        categories = category_columns(model, form.columns)
+        row = reference_row(self.reference, frame, ~labels, space, is_positive, categories)
         try:
             encoding = ColumnwiseEncoding(encode, form, space, frame.iloc[telling_rows(frame)])
             rows, reference = encoding.encode(frame), encoding.encode(row)

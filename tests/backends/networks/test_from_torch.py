@@ -12,9 +12,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from backends.networks.cases import make_data, network
+from oracle import assert_equals_oracle
 from torch import nn
 from torch.nn import functional
 
+import sev
 from sev.backends import CannotReadError
 from sev.backends.networks import TorchClassifier, from_skorch, from_torch
 from sev.backends.networks._backend import DenseBackend, ModuleBackend
@@ -210,6 +212,93 @@ def test_logits_and_probabilities_are_told_apart_by_trying(end, kind):
     two_outputs = 1 + (end(torch.zeros(1, 1)).shape[1] == 2)
     np.testing.assert_allclose(TorchScorer(module)(ROWS), 1 / (1 + np.exp(-two_outputs * logits)), atol=1e-6)
     meets_the_module(module, from_torch(module, "call"))
+
+
+def test_a_module_that_works_in_place_does_not_change_the_rows():
+    class InPlace(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(7, 1).double()
+
+        def forward(self, rows):
+            return self.layer(rows.mul_(2.0))
+
+    rows = make_data()[0]
+    before = rows.copy()
+    module = InPlace()
+    first = TorchScorer(module, "logit")(rows)
+    np.testing.assert_array_equal(rows, before)
+    rows.flags.writeable = False
+    np.testing.assert_array_equal(TorchScorer(module, "logit")(rows), first)
+
+
+class Ended(nn.Module):
+    """A network with arithmetic after its last activation."""
+
+    def __init__(self, end, n_outputs=1):
+        super().__init__()
+        self.layers = network(nn.Linear(7, 6), nn.Tanh(), nn.Linear(6, n_outputs))
+        self.end = end
+
+    def forward(self, rows):
+        return self.end(self.layers(rows))
+
+
+@pytest.mark.parametrize(
+    ("end", "n_outputs"),
+    [
+        (lambda x: 1 - torch.sigmoid(x), 1),
+        (lambda x: 0.9 * torch.sigmoid(x) + 0.05, 1),
+        (lambda x: torch.sigmoid(x) * 0.5, 1),
+        (lambda x: torch.sigmoid(x) / 2 + 0.25, 1),
+        (lambda x: torch.sigmoid(x).clamp(0.01, 0.99), 1),
+        (lambda x: torch.sigmoid(x) ** 2, 1),
+        (lambda x: (torch.tanh(x) + 1) / 2, 1),
+        (lambda x: (torch.tanh(x) * 0.5 + 0.5).squeeze(-1), 1),
+        (lambda x: functional.relu6(x) / 6, 1),
+        (lambda x: 0.9 * torch.softmax(x, dim=1) + 0.05, 2),
+        (lambda x: torch.softmax(x, dim=1)[:, 1], 2),
+        (lambda x: 1 - torch.softmax(x, dim=1)[:, 0], 2),
+        (lambda x: torch.exp(functional.log_softmax(x, dim=1)), 2),
+    ],
+)
+def test_probabilities_with_arithmetic_after_the_activation_are_scored_as_they_are(end, n_outputs):
+    module = Ended(end, n_outputs).double()
+    rows = make_data()[0]
+    own = module(torch.tensor(rows)).detach().numpy()
+    own = own[:, -1] if own.ndim == 2 else own
+    np.testing.assert_array_equal(TorchScorer(module)(rows), own)
+    backend = from_torch(module, "call")
+    np.testing.assert_allclose(backend.scores(backend.margins(backend.encode(rows))), own, rtol=0, atol=1e-12)
+    explainer = sev.Explainer(module, rows, reference="median", allow_positive_reference=True)
+    assert explainer.backend == "networks"
+    many = explainer.explain(rows[:60])
+    assert ((many.statuses != "not_target") == (own[:60] >= 0.5)).all()
+    many.verify()
+    names = {name: (name,) for name in explainer.feature_names}
+
+    def score(frame):
+        values = module(torch.tensor(frame.to_numpy(float))).detach().numpy()
+        return values[:, -1] if values.ndim == 2 else values
+
+    for row in np.flatnonzero(many.statuses != "not_target")[:6]:
+        assert_equals_oracle(many[int(row)], score, names)
+
+
+@pytest.mark.parametrize("end", [torch.tanh, lambda x: 3 * torch.tanh(x) - 0.1, functional.softsign])
+def test_bounded_outputs_beyond_zero_and_one_are_logits(end):
+    module = Ended(end)
+    logits = end(module.layers(torch.tensor(ROWS))).detach().double().numpy()[:, 0]
+    np.testing.assert_allclose(TorchScorer(module)(ROWS), 1 / (1 + np.exp(-logits)), atol=1e-7)
+    meets_the_module(module, from_torch(module, "call"))
+
+
+@pytest.mark.parametrize(
+    "end", [functional.logsigmoid, lambda x: torch.log(torch.sigmoid(x)), lambda x: -torch.relu(x)]
+)
+def test_outputs_that_are_never_positive_are_not_guessed(end):
+    with pytest.raises(ModelError, match="logarithms of probabilities"):
+        TorchScorer(Ended(end))(ROWS)
 
 
 def test_what_the_outputs_are_can_be_said():

@@ -128,6 +128,9 @@ class _Chain:
 
     def _finish(self) -> tuple[DenseLayers, OutputKind]:
         n_outputs = self._builder.n_outputs
+        if self._end is None and self._builder.ends_in_activation:
+            # 0.9 * sigmoid(x) + 0.05 is a probability, tanh(x) a logit: their values tell, their last step does not
+            raise CannotReadError("its outputs come out of an activation that is not a plain sigmoid or softmax")
         ends, combine = {
             1: ({None: "logit", End.SIGMOID: "probability"}, [1.0]),
             2: ({None: "logit", End.LOG_SOFTMAX: "logit", End.SOFTMAX: "probability"}, [-1.0, 1.0]),

@@ -160,6 +160,11 @@ class LayerBuilder:
         """Outputs so far; None before the first layer."""
         return self._weights[-1].shape[1] if self._weights else None
 
+    @property
+    def ends_in_activation(self) -> bool:
+        """Whether nothing but arithmetic with constants has followed the last activation."""
+        return bool(self._activations) and len(self._weights) == len(self._activations)
+
     def _unit_map(self) -> tuple[FloatArray, FloatArray]:
         width = self.n_outputs
         if width is None:

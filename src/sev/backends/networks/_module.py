@@ -24,6 +24,9 @@ _MODE = threading.RLock()
 #: Inputs of all sizes, on which logits leave [0, 1] and probabilities do not.
 _PROBE_SCALES = (0.1, 1.0, 10.0, 1000.0)
 
+#: By how much probabilities may leave [0, 1] where arithmetic follows an activation.
+_ROUNDING = 1e-6
+
 
 def torch() -> Any:
     """The torch package, or a message that says how to get it."""
@@ -80,7 +83,8 @@ class ModuleOutputs:
         """Outputs as float64 (n_rows, n_outputs)."""
         package = torch()
         with evaluating(self.module), package.no_grad():
-            inputs = package.as_tensor(np.ascontiguousarray(rows)).to(device=self.device, dtype=self.tensor_type)
+            # a copy: a tensor shares the array's memory, and a module may work in place
+            inputs = package.as_tensor(np.array(rows, order="C")).to(device=self.device, dtype=self.tensor_type)
             outputs = self.module(inputs)
         if not isinstance(outputs, package.Tensor):
             raise ModelError(
@@ -120,7 +124,12 @@ def kind_by_probing(outputs: ModuleOutputs, n_columns: int) -> OutputKind:
             'Wrap it: TorchClassifier(module, output="logit") or output="probability"'
         ) from error
     values = values[np.isfinite(values).all(axis=1)]
-    inside = bool(((values >= 0) & (values <= 1)).all())
+    inside = bool(((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all())
+    if values.shape[1] == 1 and values.size and values.min() < values.max() <= 0:
+        raise ModelError(
+            "the outputs of this module are never above 0, so that they may be logarithms of probabilities: give it "
+            'outputs that are logits or probabilities, or wrap it: TorchClassifier(module, output="logit")'
+        )
     if values.shape[1] == 2 and inside and not np.allclose(values.sum(axis=1), 1, atol=1e-3):
         raise ModelError(
             "the two outputs of this module lie between 0 and 1 but do not sum to one: "

@@ -68,12 +68,13 @@ def _plant_array(rows: Any, columns: Any, planted: FloatArray) -> Any:
 
 
 def _plant_frame(frame: pd.DataFrame, columns: Any, planted: FloatArray) -> pd.DataFrame:
-    for column in np.unique(columns):
+    frame = frame.copy(deep=False)
+    for column in np.unique(columns).tolist():
         series = frame.iloc[:, column]
         if not pd.api.types.is_numeric_dtype(series.dtype):
             continue  # categories: left as they are
         values = series.to_numpy(dtype=np.float64, na_value=np.nan).copy()
         chosen = columns == column
         values[chosen] = planted[chosen]
-        frame = frame.assign(**{frame.columns[column]: values})
+        frame.isetitem(column, values)  # by position: names may be integers
     return frame

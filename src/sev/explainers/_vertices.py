@@ -1,0 +1,176 @@
+"""Vertices between queries and their references, scored by the model itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.backends._scores import Scorer
+from sev.exceptions import ModelError
+from sev.space import FeatureSpace, Mixer, TableForm
+from sev.typing import BoolArray, FloatArray, IntArray, Kind, NativeTable
+
+#: Rows of a call on which a model is tested for whether dtypes matter to it.
+_ROWS_TESTED = 256
+
+
+class Vertices:
+    """All vertices of some rows; a row on which the model fails stops no other.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The model's own score of the class.
+    form, space : TableForm, FeatureSpace
+        What rows look like and which columns move together.
+    queries, references : DataFrame
+        Rows of the common form.
+    assigned : ndarray of int
+        For each query, the number of its reference.
+    kind : {"minus", "plus"}
+        Whether a set is changed in the query or in the reference.
+    dtypes : DtypeTest
+        Knows whether the model's scores depend on dtypes.
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        form: TableForm,
+        space: FeatureSpace,
+        queries: pd.DataFrame,
+        references: pd.DataFrame,
+        assigned: IntArray,
+        kind: Kind,
+        dtypes: DtypeTest,
+    ) -> None:
+        self.queries = queries
+        self.assigned = assigned
+        self.kind: Kind = kind
+        #: Rows on which the model failed, and what happened.
+        self.failures: dict[int, str] = {}
+        self._scorer = scorer
+        self._mixer = Mixer(form, space, queries, references, assigned)
+        if self._mixer.widened and not dtypes.matter(queries, self._mixer.wider_dtypes()):
+            self._mixer = Mixer(form, space, queries, references, assigned, alone=False)
+
+    @cached_property
+    def differing(self) -> BoolArray:
+        """Features in which a query and its reference differ."""
+        return self._mixer.differing()
+
+    def taken_from_reference(self, sets: BoolArray) -> BoolArray:
+        """Which features a vertex takes from the reference, for the set that is changed."""
+        return sets if self.kind == "minus" else ~sets
+
+    def scores(self, rows: IntArray, sets: BoolArray) -> FloatArray:
+        """The model's own scores; all vertices of a row on which it fails are NaN, and the reason is kept."""
+        if not len(rows):
+            return np.zeros(0)
+        try:
+            scores = self.apply(self._scorer.scores, rows, sets)
+            check_length(scores, len(rows))
+        except Exception as error:  # the model may raise anything
+            return self._scores_of_halves(rows, sets, error)
+        bad = np.flatnonzero(~np.isfinite(scores))
+        for vertex in bad.tolist():
+            self.failures.setdefault(int(rows[vertex]), f"the model's score is {scores[vertex]}")
+        if bad.size:
+            scores = scores.copy()
+            scores[np.isin(rows, list(self.failures))] = np.nan
+        return scores
+
+    def apply(self, function: Callable[[NativeTable], Any], rows: IntArray, sets: BoolArray) -> Any:
+        """What a function of tables returns for vertices."""
+        return self._mixer.apply(function, rows, self.taken_from_reference(sets))
+
+    def is_across(self, scores: FloatArray) -> BoolArray:
+        """Which scores are across the decision; one that is not a number never is."""
+        return self._scorer.is_positive(scores) if self.kind == "plus" else self._scorer.is_negative(scores)
+
+    def _scores_of_halves(self, rows: IntArray, sets: BoolArray, error: Exception) -> FloatArray:
+        some = np.unique(rows)
+        if len(some) == 1:
+            self.failures.setdefault(int(some[0]), describe_error(error))
+            return np.full(len(rows), np.nan)
+        scores = np.empty(len(rows))
+        low = rows < some[len(some) // 2]
+        for half in (low, ~low):
+            scores[half] = self.scores(rows[half], sets[half])
+        return scores
+
+
+class DtypeTest:
+    """Whether a model's scores depend on the dtypes of its columns, found out by scoring rows in both.
+
+    Parameters
+    ----------
+    score : callable
+        Rows as the model takes them, to scores.
+    form : TableForm
+        What rows look like.
+    sample : DataFrame
+        Background rows.
+    """
+
+    def __init__(self, score: Callable[[NativeTable], FloatArray], form: TableForm, sample: pd.DataFrame) -> None:
+        self._score = score
+        self._form = form
+        self._sample = sample
+        self._known: dict[Any, bool] = {}
+
+    def matter(self, queries: pd.DataFrame, wider: dict[Any, Any]) -> bool:
+        """Whether scores change when columns get wider dtypes: text made of 3 and of 3.0 is not the same."""
+        if any(queries[column].dtype != self._form.dtypes[column] for column in wider):
+            return self._differ(queries.iloc[:_ROWS_TESTED], wider)
+        key = tuple((column, str(dtype)) for column, dtype in wider.items())
+        if key not in self._known:
+            self._known[key] = self._differ(self._sample, wider)
+        return self._known[key]
+
+    def _differ(self, rows: pd.DataFrame, wider: dict[Any, Any]) -> bool:
+        try:
+            narrow = self._score(self._form.to_native(rows))
+            wide = self._score(self._form.to_native(rows.astype(wider)))
+        except Exception:  # a model that takes one of the two only
+            return True
+        return not np.array_equal(narrow, wide, equal_nan=True)
+
+
+def score_rows_safely(
+    score: Callable[[NativeTable], FloatArray], form: TableForm, rows: pd.DataFrame
+) -> tuple[FloatArray, dict[int, str]]:
+    """The model's own scores; rows on which it fails get NaN and a reason."""
+    try:
+        scores = score(form.to_native(rows))
+        check_length(scores, len(rows))
+    except Exception as error:  # the model may raise anything
+        if len(rows) == 1:
+            return np.array([np.nan]), {0: describe_error(error)}
+        half = len(rows) // 2
+        one, one_reasons = score_rows_safely(score, form, rows.iloc[:half])
+        two, two_reasons = score_rows_safely(score, form, rows.iloc[half:])
+        shifted = {half + row: reason for row, reason in two_reasons.items()}
+        return np.concatenate([one, two]), {**one_reasons, **shifted}
+    return scores, reasons_of_bad(scores)
+
+
+def check_length(scores: FloatArray, n_rows: int) -> None:
+    """Refuse scores of another length than the rows."""
+    if scores.shape != (n_rows,):
+        raise ModelError(f"the model returned {len(np.atleast_1d(scores))} scores for {n_rows} rows")
+
+
+def reasons_of_bad(scores: FloatArray) -> dict[int, str]:
+    """Why rows with a score that is not finite cannot be explained."""
+    bad = np.flatnonzero(~np.isfinite(scores))
+    return {int(row): f"the model's score is {scores[row]}" for row in bad}
+
+
+def describe_error(error: Exception) -> str:
+    """An error as one line."""
+    return str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,143 @@
+"""One column of rows that are mixed from queries and references: which dtype its cells have, and which of them differ."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.space._native import is_nan_value
+from sev.space._tables import cast_losslessly
+from sev.typing import BoolArray, IntArray
+
+#: Up to so many values, a loop is quicker than pandas.
+_FEW = 8
+#: Integers up to here are floats without rounding.
+_EXACT_IN_FLOAT = 2**53
+
+
+class MixedColumn:
+    """A column of the queries and the same column of the reference rows.
+
+    A cell from a query has the query's own dtype. So has a cell from a reference if its value fits that dtype (3.0 in a
+    column of integers is 3). A value that does not fit (3.4 there) makes the column of its row one of a wider dtype, as
+    it does when a single cell is set by hand; it does so for no other row.
+
+    Parameters
+    ----------
+    queries, references : DataFrame
+        The rows.
+    number : int
+        Place of the column in both.
+    """
+
+    def __init__(self, queries: pd.DataFrame, references: pd.DataFrame, number: int) -> None:
+        self._tables = queries, references
+        self._number = number
+
+    @cached_property
+    def _queries(self) -> pd.Series:
+        return self._tables[0].iloc[:, self._number]
+
+    @cached_property
+    def _references(self) -> pd.Series:
+        return self._tables[1].iloc[:, self._number]
+
+    @cached_property
+    def _fitted(self) -> tuple[pd.Series, BoolArray]:
+        """References in the queries' dtype, and which of them do not fit (there the first query's value stands)."""
+        dtype = self._queries.dtype
+        if self._references.dtype == dtype:
+            if not isinstance(dtype, pd.CategoricalDtype) or self._references.cat.categories.equals(dtype.categories):
+                return self._references, np.zeros(len(self._references), dtype=np.bool_)
+        together = _cast(self._references, dtype)
+        if together is not None:
+            return together, np.zeros(len(self._references), dtype=np.bool_)
+        singly = [_cast(self._references.iloc[[row]], dtype) for row in range(len(self._references))]
+        misfits = np.array([one is None for one in singly])
+        filler = self._queries.iloc[:1]
+        fitted = pd.concat([filler if one is None else one for one in singly], ignore_index=True).astype(dtype)
+        return fitted, misfits
+
+    @property
+    def misfits(self) -> BoolArray:
+        """Which reference rows hold a value here that the queries' dtype does not."""
+        return self._fitted[1]
+
+    @cached_property
+    def narrow(self) -> Any:
+        """Query cells, then reference cells, in the queries' dtype; cells that do not fit are not to be taken."""
+        return _stack(self._queries, self._fitted[0])
+
+    @cached_property
+    def wide(self) -> Any:
+        """Query cells, then reference cells, in a dtype that holds all of them."""
+        if isinstance(self._queries.dtype, pd.CategoricalDtype):
+            known = self._queries.cat.categories
+            fresh = pd.Index(self._references.dropna().unique()).difference(known)
+            dtype = pd.CategoricalDtype(known.append(fresh), ordered=self._queries.cat.ordered)
+            return _stack(self._queries.astype(dtype), self._references.astype(dtype))
+        return pd.concat([self._queries, self._references], ignore_index=True).array
+
+    @property
+    def rounds(self) -> bool:
+        """Whether the wider dtype changes a query's value: floats hold no integers beyond 2**53."""
+        dtype = self._queries.dtype
+        if not self.misfits.any() or not pd.api.types.is_integer_dtype(dtype) or not len(self._queries):
+            return False
+        return bool(self._queries.max() > _EXACT_IN_FLOAT or self._queries.min() < -_EXACT_IN_FLOAT)
+
+    def differs(self, assigned: IntArray) -> BoolArray:
+        """For each query, whether its cell is another than that of its reference; a missing value equals the same
+        marker of a missing value.
+        """
+        fitted, misfits = self._fitted
+        different = _different(self._queries, fitted, assigned)
+        if misfits.any():
+            different |= misfits[assigned]
+        return different
+
+
+def _cast(values: pd.Series, dtype: Any) -> pd.Series | None:
+    if dtype == object:
+        return values.astype(object)
+    if isinstance(dtype, pd.CategoricalDtype):
+        known = values.isna() | values.isin(dtype.categories)
+        return values.astype(dtype) if bool(known.all()) else None
+    return cast_losslessly(values, dtype)
+
+
+def _different(values: pd.Series, references: pd.Series, assigned: IntArray) -> BoolArray:
+    """Compare columns of one dtype."""
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub":
+        mine, other = values.to_numpy(), references.to_numpy()
+        other = other if len(other) == 1 else other[assigned]
+        different: BoolArray = mine != other
+        if values.dtype.kind == "f" and np.isnan(other).any():
+            both = np.isnan(mine) & np.isnan(other)
+            different &= ~both | (is_nan_value(mine) != is_nan_value(other))
+        return different
+    if values.dtype == object or (len(values) <= _FEW and not isinstance(values.dtype, np.dtype)):
+        return _different_objects(values.to_numpy(dtype=object), references.to_numpy(dtype=object)[assigned])
+    codes, _ = pd.factorize(_stack(values, references), use_na_sentinel=True)
+    return np.asarray(codes[: len(values)] != codes[len(values) :][assigned])
+
+
+def _different_objects(mine: np.ndarray, other: np.ndarray) -> BoolArray:
+    missing, other_missing = pd.isna(mine), pd.isna(other)
+    both = missing & other_missing
+    different = np.asarray(missing != other_missing)
+    present = ~missing & ~other_missing
+    different[present] = np.asarray(mine[present] != other[present], dtype=np.bool_)
+    # None, NaN, NA and NaT are different cells: encoders make different categories of them
+    different[both] = [type(a) is not type(b) for a, b in zip(mine[both], other[both], strict=True)]
+    return different
+
+
+def _stack(values: pd.Series, references: pd.Series) -> Any:
+    """Query values followed by reference values of the same dtype."""
+    if isinstance(values.dtype, pd.api.extensions.ExtensionDtype):
+        return type(values.array)._concat_same_type([values.array, references.array])
+    return np.concatenate([values.to_numpy(), references.to_numpy()])
