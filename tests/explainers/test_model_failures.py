@@ -143,10 +143,8 @@ def test_a_callable_may_write_into_its_rows(rows, container):
     np.testing.assert_array_equal(np.array(given), before)
     pd.testing.assert_frame_equal(explainer.reference, reference)
     expected = sev.Explainer(plain(model), X, y, threshold=0.5).explain(X[:40])
-    assert [one.features for one in many] == [
-        tuple(name.replace(c, f"x{i}") if container == "numpy" else name for name in one.features for i, c in enumerate(COLUMNS) if c == name)
-        for one in expected
-    ]
+    names = dict(zip(COLUMNS, explainer.feature_names, strict=True))
+    assert [one.features for one in many] == [tuple(names[name] for name in one.features) for one in expected]
     many.verify()
 
 

@@ -1,4 +1,4 @@
-"""A reading of the model that is wrong about the queries is found out in the call, and its rows are explained without it."""
+"""A reading that is wrong about the queries is found out in the call, and its rows are explained without it."""
 
 import warnings
 

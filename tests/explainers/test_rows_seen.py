@@ -20,9 +20,7 @@ def assert_smallest(one, score, features):
 
 def test_none_stays_none_in_object_columns():
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {name: pd.Series(rng.choice(["a", "b", None], 120), dtype=object) for name in ("u", "v", "w")}
-    )
+    frame = pd.DataFrame({name: pd.Series(rng.choice(["a", "b", None], 120), dtype=object) for name in ("u", "v", "w")})
     seen = set()
 
     def score(rows):
@@ -104,7 +102,14 @@ def test_queries_of_float64_keep_their_digits_beside_a_background_of_float32(con
     def score(rows):
         return np.asarray(rows, dtype=np.float64).sum(axis=1)
 
-    explainer = sev.Explainer(score, background, y, threshold=0.0, reference=background[:1] if container is np.asarray else background.iloc[0], allow_positive_reference=True)
+    explainer = sev.Explainer(
+        score,
+        background,
+        y,
+        threshold=0.0,
+        reference=background[:1] if container is np.asarray else background.iloc[0],
+        allow_positive_reference=True,
+    )
     np.testing.assert_array_equal(explainer.explain(queries).scores, score(queries))
 
 
@@ -130,7 +135,9 @@ def test_nan_and_null_stay_apart(library):
 def test_columns_1_and_text_1_are_two_features():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=[1, "1", "x"])
-    explainer = sev.Explainer(lambda rows: rows[1] - 10 * rows["1"], frame, threshold=0.0, reference=pd.Series({1: -9.0, "1": 9.0, "x": 0.0}))
+    explainer = sev.Explainer(
+        lambda rows: rows[1] - 10 * rows["1"], frame, threshold=0.0, reference=pd.Series({1: -9.0, "1": 9.0, "x": 0.0})
+    )
     assert len(explainer.feature_names) == 3
     many = explainer.explain(frame)
     assert set(many.sizes[many.statuses == "optimal"]) == {1.0}

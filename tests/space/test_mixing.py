@@ -24,6 +24,8 @@ from sev.space import FeatureSpace, TableForm, differing_features
 def test_missing_is_a_value_like_another_in_every_dtype(values, reference):
     frame = values.to_frame("x")
     space = FeatureSpace.of(frame, None)
-    differs = differing_features(TableForm.of(frame), space, frame, frame.iloc[[reference]], np.zeros(4, dtype=np.int64))
+    differs = differing_features(
+        TableForm.of(frame), space, frame, frame.iloc[[reference]], np.zeros(4, dtype=np.int64)
+    )
     kinds = np.array([0, 1, 2, 0])
     np.testing.assert_array_equal(differs[:, 0], kinds != kinds[reference])

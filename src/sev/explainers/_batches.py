@@ -29,8 +29,8 @@ def answer_all(
     """Explain all rows, in order.
 
     Where the reading of the model is found to differ from the model on mixed rows, no row of the kind is left to it:
-    these are explained again as a black box. What is found depends on the rows of the call, not on their order or on how
-    they are shared out.
+    these are explained again as a black box. What is found depends on the rows of the call, not on their order or on
+    how they are shared out.
 
     Raises
     ------
@@ -164,9 +164,7 @@ def _outcomes(
             yield answer_chunk(tasks, some, settings, trusted=trusted)
         return
     workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    yield from workers(
-        delayed(answer_chunk)(tasks, queries.iloc[chunk], settings, trusted=trusted) for chunk in chunks
-    )
+    yield from workers(delayed(answer_chunk)(tasks, queries.iloc[chunk], settings, trusted=trusted) for chunk in chunks)
 
 
 def _chunks(n_rows: int, n_columns: int, tasks: list[Task], n_jobs: int, progress: bool) -> Iterator[slice]:

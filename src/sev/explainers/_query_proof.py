@@ -1,9 +1,9 @@
 """The reading of a model, compared with the model on the very rows of a call.
 
-A reading is proven on background rows when an explainer is made. Queries may look different: a missing value where the
-background has none, a category that it does not hold, a value beyond its range. So every call compares the two scores of
-each query, of the vertices that answers rest on, and of further vertices: several for each row that looks different, one
-for a small share of the others. Which rows and which vertices depends on a row's own values alone.
+A reading is proven on background rows when an explainer is made. Queries may look different: a missing value where
+the background has none, a category that it does not hold, a value beyond its range. So every call compares the two
+scores of each query, of vertices that answers rest on, and of further vertices: several for each row that looks
+different, one for a small share of the others. Which rows and which vertices depends on a row's own values alone.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Familiar:
 
     def _mark_column(self, values: pd.Series, number: int, strange: BoolArray) -> None:
         if len(values) <= _FEW:
-            strange[:, number] = [self._is_strange(value, number) for value in values]
+            strange[:, number] = np.array([self._is_strange(value, number) for value in values], dtype=np.bool_)
             return
         missing = values.isna().to_numpy()
         if not self._missing[number]:
@@ -99,8 +99,8 @@ class Familiar:
         if known is None:
             return
         if isinstance(values.dtype, pd.CategoricalDtype):
-            fresh = np.array([value not in known for value in values.cat.categories], dtype=np.bool_)
-            strange[:, number] |= np.append(fresh, False)[values.cat.codes.to_numpy()]
+            unknown = np.array([*(value not in known for value in values.cat.categories), False], dtype=np.bool_)
+            strange[:, number] |= unknown[values.cat.codes.to_numpy()]
         else:
             fresh = [value for value in values.unique() if value not in known and not pd.isna(value)]
             if fresh:
@@ -116,7 +116,8 @@ class Doubts:
     rows : dict of int to str
         Rows that are to be explained without the reading, and why.
     familiar, strange : str
-        Why no row that looks like the background, or no row that does not, is trusted to the reading; "" where they are.
+        Why no row that looks like the background, or no row that does not, is trusted to the reading; "" where they
+        are.
     """
 
     rows: dict[int, str] = field(default_factory=dict)
@@ -165,7 +166,8 @@ class QueryProof:
     @cached_property
     def is_strange(self) -> BoolArray:
         """Rows that hold something that no background row does."""
-        return self._strange.any(axis=1)
+        strange: BoolArray = np.asarray(self._strange.any(axis=1))
+        return strange
 
     # -- comparing -----------------------------------------------------------------------------------------------------
 
@@ -281,7 +283,9 @@ class QueryProof:
         values[np.isnan(values)] = np.nan
         factors = _scramble(np.arange(1, values.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
         with np.errstate(over="ignore"):
-            return _scramble((values.view(np.uint64) * factors).sum(axis=1, dtype=np.uint64))
+            products: np.ndarray[Any, np.dtype[np.uint64]] = values.view(np.uint64) * factors
+            sums: np.ndarray[Any, np.dtype[np.uint64]] = np.asarray(products.sum(axis=1))
+            return _scramble(sums)
 
     def _random_sets(self, rows: IntArray, number: int) -> BoolArray:
         """About half of each row's active features."""

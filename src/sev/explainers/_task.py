@@ -126,9 +126,7 @@ class Task:
             answers=answers,
             read=_spread(np.zeros(len(queries), dtype=np.bool_), rows, work.read),
             strange=_spread(np.zeros(len(queries), dtype=np.bool_), rows, work.strange),
-            doubts=replace(
-                work.doubts, rows={int(rows[row]): reason for row, reason in work.doubts.rows.items()}
-            ),
+            doubts=replace(work.doubts, rows={int(rows[row]): reason for row, reason in work.doubts.rows.items()}),
         )
 
     def list_sets(self, queries: pd.DataFrame, known: Solution, settings: Settings) -> Solution:

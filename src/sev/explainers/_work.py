@@ -91,8 +91,11 @@ class Work:
     def answer_unread(self, rows: IntArray | None = None) -> tuple[Solution, FloatArray]:
         """Search with the model's own scores only."""
         chosen = np.arange(self._n_rows, dtype=np.int64) if rows is None else rows
-        solution = self._search_blackbox(chosen)
-        result = self._check_blackbox(chosen, solution)
+        # rows that are the same are searched once
+        first, twins = _twins(self.vertices.queries.iloc[chosen], self.vertices.assigned[chosen])
+        solution = self._search_blackbox(chosen[first])
+        result = self._check_blackbox(chosen, first, twins, solution)
+        solution = solution.take(twins)
         return (self._finish(solution) if rows is None else solution), result
 
     def list_sets(self, known: Solution) -> Solution:
@@ -154,8 +157,10 @@ class Work:
             low=low,
             high=high,
             # compiled kernels take plain arrays only; a chunk is small enough to copy
-            queries=np.require(proof.encoded if len(rows) == self._n_rows else proof.encoded[rows], requirements="CW"),
-            reference=np.require(self._task.encoded_references[reference], requirements="CW"),
+            queries=np.require(
+                proof.encoded if len(rows) == self._n_rows else proof.encoded[rows], requirements=["C", "W"]
+            ),
+            reference=np.require(self._task.encoded_references[reference], requirements=["C", "W"]),
             column_feature=reading.encoding.column_feature,
         )
 
@@ -182,21 +187,15 @@ class Work:
         )
 
     def _search_blackbox(self, rows: IntArray) -> Solution:
-        """Solve some rows with the model's own scores; rows that are the same are searched once."""
-        if not len(rows):
-            return SolutionBuilder(0, n_words(len(self._task.space))).build()
-        assigned = self.vertices.assigned[rows]
-        ready = np.array([self._is_positive_already(reference) for reference in assigned.tolist()])
-        if ready.any():
-            nothing = _nothing_needed(int(ready.sum()), len(self._task.space))
-            return Solution.merge(
-                [(np.flatnonzero(ready), nothing), (np.flatnonzero(~ready), self._search_blackbox(rows[~ready]))]
-            )
-        if self._settings.limits.time_limit is not None:
-            parts = [(np.array([place]), solve_blackbox(self._problem(rows[[place]]))) for place in range(len(rows))]
-            return Solution.merge(parts)
-        first, twins = _twins(self.vertices.queries.iloc[rows], assigned)
-        return solve_blackbox(self._problem(rows[first])).take(twins)
+        """Solve some rows with the model's own scores."""
+        ready = np.array([self._is_positive_already(one) for one in self.vertices.assigned[rows]], dtype=np.bool_)
+        done, left = np.flatnonzero(ready), np.flatnonzero(~ready)
+        parts = [(done, _nothing_needed(len(done), len(self._task.space)))]
+        if self._settings.limits.time_limit is None:
+            parts.append((left, solve_blackbox(self._problem(rows[left]))))
+        else:
+            parts += [(left[[place]], solve_blackbox(self._problem(rows[left[[place]]]))) for place in range(len(left))]
+        return Solution.merge(parts)
 
     # -- the check -----------------------------------------------------------------------------------------------------
 
@@ -218,15 +217,18 @@ class Work:
         proof.refuse(np.unique(none[across[len(rows) : claims]]), "the model has an explanation where none was read")
         return _first_scores(rows, scores[: len(rows)], self._n_rows)
 
-    def _check_blackbox(self, rows: IntArray, solution: Solution) -> FloatArray:
-        """Score queries and first sets again: a model that returns other scores than before has no explanation."""
+    def _check_blackbox(self, rows: IntArray, first: IntArray, twins: IntArray, solution: Solution) -> FloatArray:
+        """Score queries and first sets again: a model that returns other scores than before has no explanation.
+
+        ``solution`` is that of the rows at ``first``; ``twins`` says which of them each row equals.
+        """
         places, sets = self._first_sets(solution)
-        asked = np.concatenate([rows, rows[places]])
-        nothing = np.zeros((len(rows), len(self._task.space)), dtype=np.bool_)
+        nothing = np.zeros((len(first), len(self._task.space)), dtype=np.bool_)
         if self._settings.kind == "plus":
             nothing = ~nothing  # the reference with every feature of the query
+        asked = np.concatenate([rows[first], rows[first[places]]])
         scores = self._evaluate(asked, np.concatenate([nothing, sets]))
-        again, after = scores[: len(rows)], scores[len(rows) :]
+        again, after = scores[: len(first)][twins], scores[len(first) :]
         if self._scores is not None:
             before = self._scores[rows]
             moved = np.abs(again - before) > _SAME_SCORE * np.maximum(1.0, np.abs(before))
@@ -234,15 +236,18 @@ class Work:
             for place in np.flatnonzero(moved & ~np.isnan(again)).tolist():
                 self._fail(int(rows[place]), float(before[place]), float(again[place]))
         for place in places[~self.vertices.is_across(after)].tolist():
-            self._fail(int(rows[place]))
-        return _first_scores(places, after, len(rows))
+            self._fail(int(rows[first[place]]))
+        for place, twin in enumerate(rows[first[twins]].tolist()):
+            if twin in self.vertices.failures:
+                self.vertices.failures.setdefault(int(rows[place]), self.vertices.failures[twin])
+        return _first_scores(places, after, len(first))[twins]
 
     def _fail(self, row: int, *scores: float) -> None:
         shown = f": {scores[0]!r} and {scores[1]!r}" if scores else ""
         self.vertices.failures.setdefault(row, f"the model returned different scores for the same row{shown}")
 
     def _evaluate(self, rows: IntArray, sets: BoolArray, needed: int | None = None) -> FloatArray:
-        """The model's own scores; where it fails on one of the vertices after those that are needed, nothing is lost."""
+        """The model's own scores; a failure on one of the vertices after those that are needed stops no row."""
         if needed is not None and needed < len(rows):
             before = dict(self.vertices.failures)
             scores = self._evaluate(rows, sets)

@@ -1,4 +1,4 @@
-"""One column of rows that are mixed from queries and references: which dtype its cells have, and which of them differ."""
+"""One column of rows mixed from queries and references: which dtype its cells have, and which of them differ."""
 
 from __future__ import annotations
 
@@ -49,9 +49,8 @@ class MixedColumn:
     def _fitted(self) -> tuple[pd.Series, BoolArray]:
         """References in the queries' dtype, and which of them do not fit (there the first query's value stands)."""
         dtype = self._queries.dtype
-        if self._references.dtype == dtype:
-            if not isinstance(dtype, pd.CategoricalDtype) or self._references.cat.categories.equals(dtype.categories):
-                return self._references, np.zeros(len(self._references), dtype=np.bool_)
+        if _is_same_dtype(self._references.dtype, dtype):
+            return self._references, np.zeros(len(self._references), dtype=np.bool_)
         together = _cast(self._references, dtype)
         if together is not None:
             return together, np.zeros(len(self._references), dtype=np.bool_)
@@ -100,8 +99,14 @@ class MixedColumn:
         return different
 
 
+def _is_same_dtype(one: Any, other: Any) -> bool:
+    if isinstance(one, pd.CategoricalDtype) and one == other:  # whatever the order of their categories
+        return one.categories.equals(other.categories)
+    return bool(one == other)
+
+
 def _cast(values: pd.Series, dtype: Any) -> pd.Series | None:
-    if dtype == object:
+    if pd.api.types.is_object_dtype(dtype):
         return values.astype(object)
     if isinstance(dtype, pd.CategoricalDtype):
         known = values.isna() | values.isin(dtype.categories)

@@ -178,7 +178,7 @@ class Mixer:
             ]
         )
         if self._form.kind == "numpy":
-            wide = wide.any(axis=1, keepdims=True)
+            wide = np.asarray(wide.any(axis=1)).reshape(-1, 1)
         _, group = np.unique(wide, axis=0, return_inverse=True)
         group = group.ravel()
         for number in range(group.max(initial=-1) + 1):
@@ -197,7 +197,7 @@ def _different_numbers(mine: FloatArray, other: FloatArray, assigned: IntArray) 
     different: BoolArray = mine != other
     if np.isnan(other).any():
         both = np.isnan(mine) & np.isnan(other)
-        different &= ~both | (is_nan_value(mine) != is_nan_value(other))
+        different &= np.asarray(~both | (is_nan_value(mine) != is_nan_value(other)))
     return different
 
 

@@ -1,9 +1,9 @@
 """Tables in the form that a model takes, and one common form for work inside this package.
 
-Inside, rows are pandas DataFrames with the background's columns in the background's order. A column keeps the dtype that
-it came with: the model would have seen that one. Only where a dtype was lost (a row given as a mapping or a list, numbers
-in an object column, categories read from text) does it get the background's, if that keeps every value. Outside, the model is
-always scored in the container of the background: pandas, polars, pyarrow or numpy.
+Inside, rows are pandas DataFrames with the background's columns in the background's order. A column keeps the dtype
+that it came with: the model would have seen that one. Only where a dtype was lost (a row given as a mapping or a list,
+numbers in an object column, categories read from text) does it get the background's, if that keeps every value.
+Outside, the model always gets the container of the background: pandas, polars, pyarrow or numpy.
 """
 
 from __future__ import annotations
@@ -218,8 +218,6 @@ def _replace(frame: pd.DataFrame, fitted: dict[Any, pd.Series]) -> pd.DataFrame:
     return pd.DataFrame({column: fitted.get(column, frame[column]) for column in frame.columns}, index=frame.index)
 
 
-
-
 def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str, restore: bool) -> pd.Series:
     if isinstance(wanted, pd.CategoricalDtype):
         return _fit_categories(values, wanted)
@@ -230,11 +228,11 @@ def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str, restore:
             return values
         cast = cast_losslessly(values, wanted)
         return values if cast is None else cast
-    if values.dtype == object and pd.api.types.is_string_dtype(wanted) and wanted != object:
-        # None would become the marker of the text dtype: that is another cell, unless dtypes mean nothing
-        if restore or not any(value is None for value in values):
-            cast = cast_losslessly(values, wanted)
-            return values if cast is None else cast
+    is_text = pd.api.types.is_string_dtype(wanted) and not pd.api.types.is_object_dtype(wanted)
+    # None would become the marker of the text dtype: that is another cell, unless dtypes mean nothing
+    if is_text and values.dtype == object and (restore or not any(value is None for value in values)):
+        cast = cast_losslessly(values, wanted)
+        return values if cast is None else cast
     return values
 
 
@@ -258,8 +256,7 @@ def _read_numbers(values: pd.Series, column: Any, what: str) -> pd.Series:
     if bad.any():
         label = values.index[bad.to_numpy()][0]
         raise InputError(
-            f"{what}: column {column!r} holds numbers in the background, but row {label!r} has "
-            f"{values[bad].iloc[0]!r}."
+            f"{what}: column {column!r} holds numbers in the background, but row {label!r} has {values[bad].iloc[0]!r}."
         )
     return numbers
 
@@ -296,9 +293,6 @@ def _refuse_infinity(values: pd.Series, column: Any, what: str) -> None:
     if infinite.any():
         label = values.index[infinite][0]
         raise InputError(f"{what}: column {column!r} is infinite in row {label!r}; use a finite number or NaN.")
-
-
-
 
 
 def _count(items: Sequence[Any], noun: str) -> str:
