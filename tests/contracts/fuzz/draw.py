@@ -132,7 +132,8 @@ def _threshold(rng: Rng, score: Callable[[Any], np.ndarray], background: Any, re
     chosen = float(rng.choice(seen[np.isfinite(seen)]))
     way = rng.random()
     if way < 0.2:
-        return float(np.nextafter(chosen, np.inf if way < 0.1 else -np.inf))
+        beside = float(np.nextafter(chosen, np.inf if way < 0.1 else -np.inf))
+        return float(np.clip(beside, 0.0, 1.0)) if response == "predict_proba" else beside
     return 1.0 if way < 0.25 and response == "predict_proba" else chosen
 
 

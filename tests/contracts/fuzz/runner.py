@@ -6,7 +6,7 @@ import pickle
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +102,24 @@ class _Run:
             self._report.backends[explainer.backend] = self._report.backends.get(explainer.backend, 0) + 1
             self._reference = _native_reference(setup, explainer)
             self._names = list(explainer.feature_names)
-            self._scores = safe_scores(setup.score, take(setup.queries, range(self._n_rows)), self._n_rows)
+            self._setups = self._setup_of_rows()
+            self._scores = [float(self._score_of(row)) for row in range(self._n_rows)]
             for call in self._calls():
                 self._call(explainer, call)
         for table, before, what in zip((setup.background, setup.queries), kept, ("background", "queries"), strict=True):
             if not _same_table(table, before):
                 self._fail("after the calls", f"the caller's {what} has changed")
+
+    def _setup_of_rows(self) -> list[Setup]:
+        """The setup of each row: they differ where each row is explained as its own class."""
+        setup = self._setup
+        if setup.by_class is None:
+            return [replace(setup, reference=self._reference)] * self._n_rows
+        scores = np.column_stack([score(setup.queries) for score in setup.by_class])
+        return [setup.of_class(int(number), self._reference) for number in scores.argmax(axis=1)]
+
+    def _score_of(self, row: int) -> float:
+        return safe_scores(self._setups[row].score, take(self._setup.queries, [row]), 1)[0]
 
     # -- the explainer -------------------------------------------------------------------------------------------------
 
@@ -239,10 +251,10 @@ class _Run:
         return wrong
 
     def _problems(self, row: int, one: Any, call: Call) -> list[str]:
-        setup = self._setup
+        setup = self._setups[row]
         if not setup.repeatable:
             return _unrepeatable_problems(one, setup, call)
-        problems, goes_on = query_problems(one, float(self._scores[row]), setup)
+        problems, goes_on = query_problems(one, self._scores[row], setup)
         if problems or not goes_on:
             return problems
         truth = Truth(self._vertices_of(row, call.kind), setup.threshold, setup.rounding, call, self._n_features)
@@ -253,7 +265,8 @@ class _Run:
 
     def _vertices_of(self, row: int, kind: str) -> Vertices:
         if (row, kind) not in self._vertices:
-            found = Vertices.of(self._setup, take(self._setup.queries, [row]), self._reference, kind)
+            setup = self._setups[row]
+            found = Vertices.of(setup, take(setup.queries, [row]), setup.reference, kind)
             self._report.vertices += len(found.sets)
             self._vertices[row, kind] = found
         return self._vertices[row, kind]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from contracts.fuzz.mixing import columns_of
+from contracts.fuzz.mixing import columns_of, take
 
 
 @dataclass(kw_only=True, eq=False)
@@ -62,6 +62,8 @@ class Setup:
         The queries as handed to ``explain``, where that is another table than ``queries``.
     expects_backend : str, default=None
         The backend that such a model has to have.
+    by_class : list of callables, default=None
+        With ``target="predicted"``: the score of each class. A row is explained as the class with the highest one.
     n_enumerated : int
         Tables of more features are enumerated over those that differ between query and reference.
     """
@@ -89,7 +91,13 @@ class Setup:
     may_raise: tuple[type[BaseException], ...] = ()
     explained: Any = None
     expects_backend: str | None = None
+    by_class: list[Callable[[Any], np.ndarray]] | None = None
     n_enumerated: int = 10
+
+    def of_class(self, number: int, reference: Any) -> Setup:
+        """The same for the rows of one class and its reference."""
+        assert self.by_class is not None
+        return replace(self, score=self.by_class[number], reference=take(reference, [number]))
 
     def feature_columns(self) -> list[list[int]]:
         """Positions of the columns of each feature, in the order of their first columns."""

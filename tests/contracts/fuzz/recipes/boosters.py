@@ -114,7 +114,7 @@ def _with_unseen(rng: Rng, column: pd.Series, gone: str) -> pd.Series:
         fresh = str(rng.choice(["amber", "cyan", "gold", "pink"]))
         return column.cat.add_categories([fresh]).mask(rng.random(len(column)) < 0.5, fresh)
     # XGBoost refuses a table that declares a category after all known ones: here in every row
-    return pd.Series(pd.Categorical(["violet"] * len(column), [*column.cat.categories, "violet"]))
+    return pd.Series(pd.Categorical(["violet"] * len(column), [*column.cat.categories, "violet"]), index=column.index)
 
 
 def categories_of(frame: pd.DataFrame) -> list[str]:

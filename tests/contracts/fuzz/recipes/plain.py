@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from contracts.fuzz.draw import Rng, classifier, labels_of, numbers, split
+from contracts.fuzz.draw import Rng, classifier, labels_of, numbers, own_score, split
 from contracts.fuzz.recipes._registry import recipe
 from contracts.fuzz.setups import Setup
 from sklearn import ensemble, linear_model, naive_bayes, svm, tree
@@ -107,6 +107,27 @@ def several_classes(rng: Rng) -> Setup:
 
 
 @recipe
+def each_row_as_its_own_class(rng: Rng) -> Setup:
+    """Every row is explained, as the class that is predicted for it, against the reference of that class."""
+    rows = numbers(rng)
+    n_classes = int(rng.choice([2, 3]))
+    background, y, queries = split(rows, labels_of(rng, rows, n_classes))
+    model = pick(rng, {"logistic": LINEAR["logistic"], "gaussian": LINEAR["gaussian"], **TREES}).fit(background, y)
+    by_class = [own_score(model, place, "predict_proba", n_classes) for place in range(n_classes)]
+    return Setup(
+        model=model,
+        background=background,
+        y=y,
+        queries=queries,
+        score=by_class[0],
+        by_class=by_class,
+        threshold=0.5 if n_classes == 2 else 0.0,
+        options={"target": "predicted"},
+        rounding=1e-9,
+    )
+
+
+@recipe
 def support_vectors_one_against_one(rng: Rng) -> Setup:
     """Decision values of pairs of classes are no scores of classes."""
     rows = numbers(rng)
@@ -144,9 +165,12 @@ def integer_weights_and_exact_ties(rng: Rng) -> Setup:
 
 @recipe
 def products_beyond_the_largest_float(rng: Rng) -> Setup:
-    """A weight times a value overflows, and the model's probability is 0 or 1."""
+    """A weight times a value overflows, and the model's probability is 0 or 1.
+
+    In one column only: where two overflow in opposite directions, the order of a sum decides about its sign.
+    """
     rows = rng.integers(-2, 3, (70, int(rng.integers(2, 5)))).astype(float)
-    scale = np.where(rng.random(rows.shape[1]) < 0.5, 1e200, 1.0)
+    scale = np.where(np.arange(rows.shape[1]) == rng.integers(rows.shape[1]), 1e200, 1.0)
     background, y, queries = split(rows * scale, labels_of(rng, rows))
     model = linear_model.LogisticRegression(max_iter=20).fit(background / scale, y)
     model.coef_ = rng.integers(1, 3, model.coef_.shape) * np.where(scale > 1, 1e120, 1.0)
