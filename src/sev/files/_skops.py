@@ -23,7 +23,7 @@ from sev.exceptions import ArchiveError, UntrustedTypeError
 from sev.files._container import check_contents, read_member
 from sev.files._random import generator_from_state, random_state_from_state
 from sev.files._states import build
-from sev.files._trusted import FUNCTIONS, KEY_TYPES, SCALARS, TYPES, find_class, find_function, is_trusted
+from sev.files._trusted import KEY_TYPES, SCALARS, TYPES, find_class, find_function, is_trusted
 
 _MEMBER_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\.(json|npy|npz|bin)")
 _MOST_MEMBERS = 1_000_000
@@ -118,7 +118,9 @@ class _Reader:
         content, key_types = node["content"], self.read(node["key_types"])
         if not isinstance(content, dict) or not isinstance(key_types, list) or len(key_types) != len(content):
             raise ArchiveError("The model holds a mapping whose keys and types are not of one number.")
-        pairs = [(_key(kind, key), self.read(item)) for kind, (key, item) in zip(key_types, content.items(), strict=True)]
+        pairs = [
+            (_key(kind, key), self.read(item)) for kind, (key, item) in zip(key_types, content.items(), strict=True)
+        ]
         if len({key for key, _ in pairs}) != len(pairs):
             raise ArchiveError("The model holds a mapping with a key twice.")
         if name == "builtins.dict":
