@@ -18,10 +18,10 @@ def parts(count):
 
 
 class Work:
-    """Takes a while, in a worker."""
+    """The first part is done at once; the others take longer than any test."""
 
     def __call__(self, part):
-        time.sleep(0.05)
+        time.sleep(0.0 if part.first_row == 0 else 60.0)
         return part
 
 
@@ -32,24 +32,28 @@ def failed_threads(monkeypatch):
     return failed
 
 
-def test_stopping_with_work_that_is_not_passed_on_yet(monkeypatch, failed_threads):
-    """On a loaded machine the manager thread may not have passed on the last part when it is told to stop."""
+def test_ctrl_c_before_the_last_part_is_passed_on(monkeypatch, failed_threads):
+    """On a loaded machine the manager thread may be told to stop before it has passed on what was submitted."""
     from joblib.externals.loky import process_executor
 
     manager = process_executor._ExecutorManagerThread
-    real, slow = manager.add_call_item_to_queue, threading.Event()
+    real, slow = manager.is_shutting_down, threading.Event()
 
-    def pass_on_late(self):
-        if slow.is_set():
-            time.sleep(0.3)
-        real(self)
+    def look_late(self):
+        if slow.is_set():  # woken by a part that was submitted just now
+            slow.clear()
+            os.kill(os.getpid(), signal.SIGINT)
+            give_up = time.monotonic() + 2.0
+            while not self.executor_flags.shutdown and time.monotonic() < give_up:
+                time.sleep(0.01)
+        return real(self)
 
-    monkeypatch.setattr(manager, "add_call_item_to_queue", pass_on_late)
+    monkeypatch.setattr(manager, "is_shutting_down", look_late)
     run = _engines._loky(Work(), parts(50), 2)
     next(run)
     slow.set()
-    next(run)  # hands out one part more
-    run.close()
+    with pytest.raises(KeyboardInterrupt):
+        next(run)  # submits one part more, and waits
     assert failed_threads == []
 
 

@@ -10,9 +10,45 @@ import numpy as np
 from sev.files import _ubjson
 from sev.files._trusted import FUNCTIONS, OBJECTS
 
-INTEGERS = (0, 1, -1, -2, 2, 3, 5, 7, 8, 31, 63, 127, 255, 256, 1000, 65535, 10**6, 2**31 - 1, -(2**31), 2**32, 2**62, 2**63 - 1)
+INTEGERS = (
+    0,
+    1,
+    -1,
+    -2,
+    2,
+    3,
+    5,
+    7,
+    8,
+    31,
+    63,
+    127,
+    255,
+    256,
+    1000,
+    65535,
+    10**6,
+    2**31 - 1,
+    -(2**31),
+    2**32,
+    2**62,
+    2**63 - 1,
+)
 FLOATS = (0.0, -1.0, 1e308, -1e308, 1e-320, float("nan"), float("inf"), 1e9)
-WORDS = ("", "x", "brute", "kd_tree", "filename", "file", "precomputed", "euclidean", "/dev/zero", "rbf", "zero", "sparse")
+WORDS = (
+    "",
+    "x",
+    "brute",
+    "kd_tree",
+    "filename",
+    "file",
+    "precomputed",
+    "euclidean",
+    "/dev/zero",
+    "rbf",
+    "zero",
+    "sparse",
+)
 LOADERS = (
     *("ObjectNode", "ConstructorFromReduceNode", "ListNode", "TupleNode", "SetNode", "DictNode", "NdArrayNode"),
     *("TypeNode", "FunctionNode", "MethodNode", "PartialNode", "OperatorFuncNode", "LossNode", "TreeNode", "JsonNode"),
@@ -134,6 +170,7 @@ def changed_bytes(content, generator):
     return bytes(content)
 
 
+@np.errstate(all="ignore")
 def changed_array(content, generator):
     array = np.load(io.BytesIO(content), allow_pickle=False)
     what = generator.random()
@@ -184,7 +221,9 @@ def changed_text(text, generator):
             place = generator.choice(listed)
             key, _, values = lines[place].partition("=")
             values = values.split(" ")
-            values[generator.randrange(len(values))] = str(generator.choice([*INTEGERS, "", "x", "\t", "0 0", "1e400", "nan"]))
+            values[generator.randrange(len(values))] = str(
+                generator.choice([*INTEGERS, "", "x", "\t", "0 0", "1e400", "nan"])
+            )
             lines[place] = f"{key}{generator.choice(['=', '=', ' =', '= ', '=='])}{' '.join(values)}"
         elif what < 0.75:
             lines.insert(place, generator.choice(lines))
@@ -218,12 +257,15 @@ def _change_value(document, generator):
     value = holder[key]
     if isinstance(value, np.ndarray) and len(value) and generator.random() < 0.7:
         value = value.copy()
-        value[generator.randrange(len(value))] = _number_for(value.dtype, generator)
+        with np.errstate(over="ignore"):
+            value[generator.randrange(len(value))] = _number_for(value.dtype, generator)
         holder[key] = value
     elif isinstance(value, np.ndarray):
         holder[key] = generator.choice([value[:1], np.concatenate([value, value]), value[:0], np.zeros(3, np.float32)])
     elif isinstance(value, str):
-        holder[key] = generator.choice([str(number) for number in INTEGERS] + [*WORDS, "multi:softprob", "gblinear", "dart"])
+        holder[key] = generator.choice(
+            [str(number) for number in INTEGERS] + [*WORDS, "multi:softprob", "gblinear", "dart"]
+        )
     elif isinstance(value, np.generic):
         holder[key] = np.int64(generator.choice(INTEGERS))
     elif isinstance(value, list):

@@ -1,5 +1,7 @@
 """Fitted models that between them hold every type that a saved model may hold."""
 
+import contextlib
+import inspect
 import warnings
 
 import numpy as np
@@ -22,8 +24,7 @@ from sklearn.feature_selection import SelectKBest, chi2, f_classif, mutual_info_
 from sklearn.gaussian_process import GaussianProcessClassifier, kernels
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.metrics import make_scorer
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -31,6 +32,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+
+from sev.files._trusted import is_public_estimator
 
 COLUMNS = ["age", "income", "debt"]
 
@@ -70,6 +73,10 @@ def _gaussian(kernel):
 
 def _pipe(*steps):
     return lambda: (make_pipeline(*steps), *numbers())
+
+
+def _tuned(scoring):
+    return lambda: (TunedThresholdClassifierCV(LogisticRegression(), cv=2, scoring=scoring), *numbers())
 
 
 def _boost(library, kind, **options):
@@ -115,10 +122,6 @@ ZOO = {
     "boosting of three": lambda: (GradientBoostingClassifier(n_estimators=3, random_state=0), *three_classes()),
     "histogram": lambda: (HistGradientBoostingClassifier(max_iter=3, random_state=0), *numbers()),
     "histogram of three": lambda: (HistGradientBoostingClassifier(max_iter=3, random_state=0), *three_classes()),
-    "histogram with categories": lambda: (
-        HistGradientBoostingClassifier(max_iter=3, categorical_features=["home"], random_state=0),
-        *_ordinal(),
-    ),
     "bagging": lambda: (BaggingClassifier(DecisionTreeClassifier(max_depth=2), 3, random_state=0), *numbers()),
     "adaboost": lambda: (AdaBoostClassifier(n_estimators=3, random_state=0), *numbers()),
     "stacking": lambda: (
@@ -171,16 +174,7 @@ ZOO = {
     ),
     "fixed threshold": lambda: (FixedThresholdClassifier(LogisticRegression(), threshold=0.4), *numbers()),
     "tuned threshold": lambda: (TunedThresholdClassifierCV(LogisticRegression(), cv=2), *numbers()),
-    "tuned threshold, f1": lambda: (
-        TunedThresholdClassifierCV(LogisticRegression(), cv=2, scoring="f1"),
-        *numbers(),
-    ),
-    "grid": lambda: (GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, scoring="accuracy"), *numbers()),
-    "grid, auc": lambda: (GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, scoring="roc_auc"), *numbers()),
-    "grid, own scorer": lambda: (
-        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, scoring=make_scorer(_balanced())),
-        *numbers(),
-    ),
+    **{f"tuned threshold, {name}": _tuned(name) for name in ("f1", "accuracy")},
     "gaussian process": _gaussian(kernels.ConstantKernel() * kernels.RBF() + kernels.WhiteKernel()),
     "gaussian process, matern": _gaussian(kernels.Matern()),
     "gaussian process, dot": _gaussian(kernels.DotProduct()),
@@ -202,17 +196,6 @@ ZOO = {
 }
 
 
-def _balanced():
-    from sklearn.metrics import balanced_accuracy_score
-
-    return balanced_accuracy_score
-
-
-def _ordinal():
-    frame, y = table()
-    return frame.assign(home=(frame["home"] == "own").astype(float)), y
-
-
 def fitted(name):
     """A fitted model of the zoo and its rows and labels."""
     model, X, y = ZOO[name]()
@@ -228,13 +211,14 @@ def estimator_names():
     """Full names of scikit-learn's public estimators."""
     from sklearn.utils import all_estimators
 
-    return {f"{kind.__module__}.{kind.__name__}": kind for _, kind in all_estimators()}
+    found = {f"{kind.__module__}.{kind.__name__}": kind for _, kind in all_estimators()}
+    return {name: kind for name, kind in found.items() if is_public_estimator(name)}
 
 
 def _arguments(kind):
     """Arguments for estimators that have no defaults for all."""
-    tree, trees = DecisionTreeClassifier(max_depth=2), [("a", DecisionTreeClassifier(max_depth=2))]
-    wanted = kind.__init__.__code__.co_varnames[1 : kind.__init__.__code__.co_argcount + kind.__init__.__code__.co_kwonlyargcount]
+    tree = DecisionTreeClassifier(max_depth=2)
+    wanted = set(inspect.signature(kind.__init__).parameters)
     given = {
         "estimator": LogisticRegression() if "Classifier" in kind.__name__ or "Search" in kind.__name__ else tree,
         "estimators": [("a", LogisticRegression()), ("b", DecisionTreeClassifier(max_depth=2))],
@@ -249,29 +233,28 @@ def _arguments(kind):
         "n_components": 2,
         "cv": 2,
     }
-    del trees
     return {name: value for name, value in given.items() if name in wanted}
+
+
+def unfitted(kind):
+    """An estimator of a kind with small settings."""
+    for options in (_arguments(kind), {}):
+        with contextlib.suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some are deprecated
+            return kind(**options)
+    return kind.__new__(kind)
 
 
 def estimator(kind):
     """An estimator of a kind, fitted if that can be done on small rows of numbers, and rows that it takes."""
     X, y = numbers(60)
-    model = None
-    for options in (_arguments(kind), {}):
-        try:
-            model = kind(**options)
-            break
-        except Exception:
-            continue
-    if model is None:
-        model = kind.__new__(kind)
+    model = unfitted(kind)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for rows, labels in ((X, y), (abs(X), y), (X[:, 0], y), (X[:, :1], y), (X, np.column_stack([y, 1 - y])), (_words(), y)):
-            try:
+        pairs = [(X, y), (abs(X), y), (X[:, 0], y), (X[:, :1], y), (X, np.column_stack([y, 1 - y])), (_words(), y)]
+        for rows, labels in pairs:
+            with contextlib.suppress(Exception):
                 return kind(**model.get_params(deep=False)).fit(rows, labels), rows
-            except Exception:
-                continue
     return model, X
 
 

@@ -71,7 +71,14 @@ def checked_text(text: str) -> str:
     if len(trees) % header.trees_each:
         raise ArchiveError("The LightGBM model text has a round of trees that is not complete.")
     sizes = " ".join(str(len(tree.encode())) for tree in trees)
-    whole = [*header.lines, f"tree_sizes={sizes}", "", "".join(trees) + "end of trees", "", *_tail(lines[ends[0] + 1 :])]
+    whole = [
+        *header.lines,
+        f"tree_sizes={sizes}",
+        "",
+        "".join(trees) + "end of trees",
+        "",
+        *_tail(lines[ends[0] + 1 :]),
+    ]
     return "\n".join(whole)
 
 
@@ -201,7 +208,9 @@ def _check_categories(lists: dict[str, list[str]], n_cats: int, what: str) -> No
 def _tail(lines: list[str]) -> list[str]:
     """Importances, parameters and categories of pandas: kept where they can be understood."""
     kept: list[str] = ["feature_importances:"]
-    kept += [line for line in _between(lines, "feature_importances:", ("parameters:", "")) if _IMPORTANCE.fullmatch(line)]
+    kept += [
+        line for line in _between(lines, "feature_importances:", ("parameters:", "")) if _IMPORTANCE.fullmatch(line)
+    ]
     kept += ["", "parameters:"]
     kept += [line for line in _between(lines, "parameters:", ("end of parameters", "")) if _PARAMETER.fullmatch(line)]
     kept += ["", "end of parameters", ""]

@@ -118,7 +118,9 @@ class _Reader:
         content, key_types = node["content"], self.read(node["key_types"])
         if not isinstance(content, dict) or not isinstance(key_types, list) or len(key_types) != len(content):
             raise ArchiveError("The model holds a mapping whose keys and types are not of one number.")
-        pairs = [(_key(kind, key), self.read(item)) for kind, (key, item) in zip(key_types, content.items(), strict=True)]
+        pairs = [
+            (_key(kind, key), self.read(item)) for kind, (key, item) in zip(key_types, content.items(), strict=True)
+        ]
         if len({key for key, _ in pairs}) != len(pairs):
             raise ArchiveError("The model holds a mapping with a key twice.")
         if name == "builtins.dict":

@@ -103,7 +103,9 @@ def _grown_again(kind: Any, state: Any) -> Any:
     fits = isinstance(points, np.ndarray) and points.ndim == 2 and points.dtype == np.float64
     fits = fits and _is_size(leaf_size) and isinstance(metric, DistanceMetric)
     if weights is not None:
-        fits = fits and isinstance(weights, np.ndarray) and weights.shape == points.shape[:1] and weights.dtype.kind == "f"
+        fits = (
+            fits and isinstance(weights, np.ndarray) and weights.shape == points.shape[:1] and weights.dtype.kind == "f"
+        )
     if not fits:
         raise ArchiveError(f"The model holds a {kind.__name__} that cannot be read.")
     return kind(points, leaf_size=int(leaf_size), metric=metric, sample_weight=weights)

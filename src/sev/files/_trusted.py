@@ -105,13 +105,17 @@ _LOSS = re.compile(
     r"sklearn\._loss\._loss\.Cy[A-Za-z]{1,40}|sklearn\.linear_model\._sgd_fast\.[A-Z][A-Za-z]{1,40}", flags=re.ASCII
 )
 _MODULE = re.compile(r"sklearn(\.[a-z_][a-z0-9_]*)+", flags=re.ASCII)
+#: skops does not write them, so that a file with one is not genuine.
+_NEVER_SAVED = ("Birch",)
 _NOT_MODELS = ("tests", "conftest", "datasets", "externals", "experimental")
 
 _NUMPY_SCALARS = {kind for kind in np.sctypeDict.values() if kind is not np.object_}
 #: numpy's scalars by their names, of this version of numpy and of older ones.
 SCALARS: dict[str, type] = {
     **{f"numpy.{kind.__name__}": kind for kind in _NUMPY_SCALARS},
-    "numpy.bool_": np.bool_, "numpy.bool": np.bool_, "numpy.str_": np.str_,
+    "numpy.bool_": np.bool_,
+    "numpy.bool": np.bool_,
+    "numpy.str_": np.str_,
 }
 #: Types that stand for themselves, such as the dtype that an encoder is asked for.
 TYPES: dict[str, type] = {
@@ -161,6 +165,8 @@ def is_public_estimator(name: str) -> bool:
     """Whether a name is that of one of scikit-learn's public estimators."""
     module, _, kind = name.rpartition(".")
     if not _MODULE.fullmatch(module) or kind.startswith("_") or set(module.split(".")) & set(_NOT_MODELS):
+        return False
+    if kind in _NEVER_SAVED:
         return False
     try:
         found = getattr(import_module(module), kind, None)

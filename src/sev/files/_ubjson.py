@@ -135,7 +135,8 @@ def _write(value: Any, pieces: list[bytes]) -> None:
         pieces.append(b"S")
         _write_text(value, pieces)
     elif isinstance(value, np.generic):
-        pieces.append(_MARKS[value.dtype] + value.astype(_NUMBERS[_MARKS[value.dtype]]).tobytes())
+        mark = _MARKS[value.dtype]
+        pieces.append(mark + np.array(value, dtype=_NUMBERS[mark]).tobytes())
     else:
         pieces.append({True: b"T", False: b"F", None: b"Z"}[value])
 

@@ -209,7 +209,8 @@ def _integers(values: Any) -> np.ndarray:
     array = np.asarray(values)
     if not array.size:
         return np.zeros(0, dtype=np.int64)
-    if array.ndim != 1 or (array.dtype.kind not in "iub" and not (array == np.floor(array)).all()):
+    whole = array.dtype.kind in "iub" or (array.dtype.kind == "f" and (np.abs(array) < 1 << 53).all())
+    if array.ndim != 1 or not whole or not (array == np.floor(array)).all():
         raise ArchiveError("The XGBoost model has a list of something else than integers.")
     return array.astype(np.int64)
 
