@@ -4,32 +4,39 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
 
-.PHONY: help demo test test-engines test-experiments lint docs bench kernels clean
+.PHONY: help demo test test-install test-lowest test-sanitized fuzz-native test-engines test-experiments lint docs bench \
+	wheel clean
 
 help:
 	@echo "make demo   train a model on the bundled loan data and explain its refusals"
 	@echo "make test   linters, type checks and all tests"
+	@echo "make test-install   build and install in every way, also without a compiler; minutes"
+	@echo "make test-lowest   all tests with the lowest versions that pyproject.toml declares"
+	@echo "make test-sanitized   tests of the native code with address and undefined-behaviour sanitizers"
+	@echo "make fuzz-native   wrong and damaged arguments to the native code, for FUZZ_SECONDS (default 60)"
+	@echo "make wheel   build a wheel of this machine into dist/ and try it in an empty environment"
 	@echo "make test-engines   install Dask, Ray and Spark and test batches on them"
 	@echo "make test-experiments   a quick run of the whole paper, minutes on two cores"
 	@echo "make lint   linters and type checks only"
 	@echo "make docs   run the examples and the code in the documentation"
 	@echo "make bench  run the benchmarks"
-	@echo "make kernels   build the archives of kernels, after a change to one"
 
 # The extension is built again when one of these changes, and only then.
 NATIVE := CMakeLists.txt $(shell find src/sev/_native -name '*.?pp')
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Without a compiler and without a package index that has one, the last line says what to install.
+OR_REMEDY := || { $(PYTHON) tools/compiler.py; exit 1; }
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Two stamps, so that the demo does not wait for the test tools; the second covers the first.
 $(VENV)/.demo-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
-	$(PIP_INSTALL) -e ".[plots]"
+	$(PIP_INSTALL) -e ".[plots]" $(OR_REMEDY)
 	touch $@
 
 $(VENV)/.dev-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
-	$(PIP_INSTALL) -e ".[dev]"
+	$(PIP_INSTALL) -e ".[dev]" $(OR_REMEDY)
 	touch $(VENV)/.demo-installed $@
 
 demo: $(VENV)/.demo-installed
@@ -42,6 +49,50 @@ lint: $(VENV)/.dev-installed
 
 test: lint
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS)
+
+test-install: $(VENV)/.dev-installed
+	SEV_REQUIRE_INDEX=1 $(BIN)/python -m pytest -m slow tests/install
+
+# An environment of its own: the lowest versions are read from pyproject.toml, their only home.
+LOWEST := .venv-lowest
+$(LOWEST)/.installed: pyproject.toml tools/lowest_versions.py $(NATIVE)
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) tools/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/constraints.txt -e ".[dev]"
+	touch $@
+
+test-lowest: $(LOWEST)/.installed
+	SEV_LOWEST=1 $(LOWEST)/bin/python -m pytest -n $(PYTEST_WORKERS) $(LOWEST_TESTS)
+
+# A second build of the package in a folder of its own, which PYTHONPATH puts before the ordinary one.
+SANITIZED := build/sanitized
+$(SANITIZED)/.built: pyproject.toml $(NATIVE) $(shell find src/sev -name '*.py') $(VENV)/.dev-installed
+	rm -rf $(SANITIZED)
+	$(PIP_INSTALL) --no-deps --target $(SANITIZED) -C build-dir=build/sanitized-objects -C install.strip=false \
+		-C cmake.define.SEV_SANITIZERS=address,undefined .
+	touch $@
+
+# Python itself is not built with the sanitizers: their library is loaded first, and the C++ library for its exceptions.
+# What Python leaves allocated at its end is no leak of ours.
+SANITIZED_PYTHON = PYTHONPATH=$(SANITIZED) OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0:max_allocation_size_mb=4096 UBSAN_OPTIONS=print_stacktrace=1 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" $(BIN)/python
+SANITIZED_TESTS ?= tests/native tests/backends/trees tests/backends/linear tests/contracts
+
+test-sanitized: $(SANITIZED)/.built
+	$(SANITIZED_PYTHON) -m pytest -q -p no:cacheprovider $(SANITIZED_TESTS)
+
+FUZZ_SECONDS ?= 60
+fuzz-native: $(SANITIZED)/.built
+	$(SANITIZED_PYTHON) tests/native/fuzz_boundary.py --seconds $(FUZZ_SECONDS)
+
+# A wheel for other machines needs an older C library: .github/workflows/wheels.yml builds those.
+wheel: | $(BIN)/python
+	rm -rf dist build/wheel-test
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
+	$(PYTHON) -m venv build/wheel-test
+	build/wheel-test/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build/wheel-test && bin/python -W error ../../tests/install/smoke.py .
+	@ls -l dist
 
 # A third stamp: the engines are large. Their traffic stays on this machine.
 $(VENV)/.engines-installed: $(VENV)/.dev-installed
@@ -66,8 +117,5 @@ docs: $(VENV)/.dev-installed
 bench: $(VENV)/.dev-installed
 	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
 
-kernels: $(VENV)/.dev-installed
-	$(BIN)/python -m sev.kernels.build
-
 clean:
-	rm -rf $(VENV) build dist src/sev/_native*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist src/sev/_native*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
