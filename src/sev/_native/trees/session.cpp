@@ -157,6 +157,8 @@ Answers Session::pairs(const Request& request, std::int64_t widest, Pulse& pulse
 
 Answers Session::cubic(const Request& request, std::int64_t last, bool by_look_up, const ProofEffort& effort,
                        Pulse& pulse) {
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    require(effort.work >= 0 && effort.work <= most && effort.share >= 0 && effort.share <= 1000, "the work of a proof is out of range");
     require(!by_look_up || looks_up(), "there are no patterns to look up");
     require(!by_look_up || problem_.forest->depth() <= 3, "patterns have no terms of more than three features");
     return for_rows(request, pulse, [&](std::int64_t row, std::int64_t from, BestSets& sets, Budget& budget) {
@@ -173,7 +175,7 @@ Answers Session::cubic(const Request& request, std::int64_t last, bool by_look_u
             cubic_.expand(collapsed.cubes);
             budget.spend(collapsed.cubes.first.back());
         }
-        Ending ending = cubic_.search(from, last, problem_.rules.max_size, effort, sets, budget);
+        Ending ending = cubic_.search(from, std::max<std::int64_t>(last, 3), problem_.rules.max_size, effort, sets, budget);
         // Which features were met is seen by a walk only, and with them whether a larger set may exist.
         if (by_look_up && ending.outcome == Outcome::too_large) ending.outcome = Outcome::open;
         return ending;
@@ -184,6 +186,7 @@ Answers Session::terms(const Request& request, Pulse& pulse) {
     return for_rows(request, pulse, [&](std::int64_t row, std::int64_t size, BestSets& sets, Budget& budget) {
         const Row& collapsed = order(row);
         require(size >= 3, "tables of terms are for sizes from 3 on");
+        if (size > collapsed.n()) return Ending{Outcome::none, collapsed.n()};
         require(fits_terms(collapsed.n(), size), "tables of terms would have too many entries");
         Found found(sets, collapsed.feature.data());
         if (!terms_.search(collapsed, static_cast<int>(size), found, budget)) return Ending{Outcome::spent, size - 1};
