@@ -177,7 +177,6 @@ def test_equal_weights_end_honestly():
 @pytest.mark.parametrize("n_columns", [14, 40])
 def test_a_spent_budget_leaves_a_bound_and_a_set(n_columns, monkeypatch):
     monkeypatch.setattr(plan, "ROW_WORK", 3_000)
-    monkeypatch.setattr(plan, "STRATEGIES", tuple(one for one in plan.STRATEGIES if one is not plan.DENSE))
     rng = np.random.default_rng(3)
     trees = [stump(column, -1.0) for column in range(n_columns)]
     trees += [chain(rng.choice(n_columns, 3, replace=False), 0.4) for _ in range(300)]

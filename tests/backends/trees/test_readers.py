@@ -149,3 +149,19 @@ def test_what_cannot_be_read_exactly_is_refused_with_the_reason(make, reason):
     model, response = make()
     with pytest.raises(CannotReadError, match=reason):
         read(model, response)
+
+
+@pytest.mark.parametrize(("n_trees", "base", "scale"), [(30, 0.5, 1.0), (400, 0.01, 1.0), (1500, 0.999, 40.0)])
+def test_the_bound_on_xgboosts_rounding_holds(n_trees, base, scale):
+    """Margins of XGBoost, added up in float32, against sums in float64 of the same leaves."""
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    rng = np.random.default_rng(n_trees)
+    rows = rng.normal(size=(2000, 5))
+    labels = (rows[:, 0] * rows[:, 1] + rng.normal(size=2000) > 0).astype(int)
+    model = xgboost.XGBClassifier(
+        n_estimators=n_trees, max_depth=3, learning_rate=0.3 * scale, base_score=base, reg_lambda=0.1, n_jobs=1
+    ).fit(rows, labels)
+    backend = read(model)
+    own = model.predict(rows, output_margin=True).astype(np.float64)
+    gap = np.abs(backend.margins(backend.encode(rows)) - own).max()
+    assert 0.0 < gap <= backend.noise

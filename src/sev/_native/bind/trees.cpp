@@ -123,17 +123,23 @@ public:
             std::lock_guard<std::mutex> hold(mutex_);
             for (const std::int64_t row : wanted) {
                 const trees::Facts facts = session_->facts(row);
-                for (const std::int64_t fact : {facts.n_features, facts.n_members, facts.widest_cube, facts.widest_tree, facts.n_terms})
+                for (const std::int64_t fact : {facts.n_features, facts.n_members, facts.widest_cube})
                     found.push_back(fact);
             }
         }
-        return to_numpy(std::move(found), {wanted.size(), 5});
+        return to_numpy(std::move(found), {wanted.size(), 3});
     }
 
     std::int64_t least_size(std::int64_t row) {
         nb::gil_scoped_release release;
         std::lock_guard<std::mutex> hold(mutex_);
         return session_->least_size(row);
+    }
+
+    std::int64_t count_terms(std::int64_t row, std::int64_t size) {
+        nb::gil_scoped_release release;
+        std::lock_guard<std::mutex> hold(mutex_);
+        return session_->count_terms(row, size);
     }
 
 private:
@@ -189,13 +195,13 @@ void bind_session(nb::module_& m) {
                 "forest"_a, "patterns"_a.none(), "queries"_a.noconvert(), "active"_a.noconvert(),
                 "column_feature"_a.noconvert(), "rules"_a, "grid"_a);
     session.def("facts", &BoundSession::facts, "rows"_a.noconvert());
+    session.def("count_terms", &BoundSession::count_terms, "row"_a, "size"_a);
     session.def("least_size", &BoundSession::least_size, "row"_a);
     define(session, "pairs", &run_pairs, "widest"_a);
     define(session, "cubic", &run_cubic, "last"_a, "looks_up"_a, "proof"_a);
     define(session, "terms", &run_search<&Session::terms>);
     define(session, "branch", &run_branch, "widest_pairs"_a);
     define(session, "exists", &run_search<&Session::exists>);
-    define(session, "dense", &run_search<&Session::dense>);
     define(session, "greedy", &run_search<&Session::greedy>);
 }
 

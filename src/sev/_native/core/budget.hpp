@@ -36,7 +36,7 @@ class Budget {
 public:
     using Clock = std::chrono::steady_clock;
 
-    Budget(Pulse& pulse, std::int64_t limit, double seconds) : pulse_(&pulse), limit_(limit) {
+    Budget(Pulse& pulse, std::int64_t limit, double seconds) : pulse_(&pulse), limit_(within(limit)) {
         if (seconds != seconds) throw std::invalid_argument("seconds must be a number");
         timed_ = seconds < 1e9;  // thirty years: no limit
         const Seconds allowed(seconds > 0.0 ? seconds : 0.0);
@@ -56,12 +56,18 @@ public:
     /// Once more sets are found than are kept, only so much more may be done, to find the best of them.
     void watch(const BestSets& sets, std::int64_t listing) {
         sets_ = &sets;
-        listing_ = listing;
+        listing_ = within(listing);
     }
     bool spent() const { return used_ > limit_ || late_; }
     std::int64_t used() const { return used_; }
 
 private:
+    /// Far from where sums of work would overflow.
+    static std::int64_t within(std::int64_t work) {
+        constexpr std::int64_t most = std::int64_t{1} << 61;
+        return work < 0 ? 0 : work > most ? most : work;
+    }
+
     using Seconds = std::chrono::duration<double>;
     Pulse* pulse_;
     const BestSets* sets_ = nullptr;

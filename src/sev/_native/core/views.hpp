@@ -62,5 +62,11 @@ inline std::uint64_t bit_of(std::size_t feature) { return std::uint64_t{1} << (f
 #else
 #define SEV_WIDE_REGISTERS
 #endif
+/// Part of such a loop: compiled anew in each copy.
+#if defined(__GNUC__)
+#define SEV_INSIDE inline __attribute__((always_inline))
+#else
+#define SEV_INSIDE inline
+#endif
 
 }  // namespace sev

@@ -10,8 +10,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The tables of the features below a pick once it is in the set.
-SEV_WIDE_REGISTERS
-void fold(std::size_t pick, const double* single, const double* pair, const double* triple, double* to_single,
+SEV_INSIDE void fold_inside(std::size_t pick, const double* single, const double* pair, const double* triple, double* to_single,
           double* to_pair) {
     const std::size_t front = n_pairs(pick);
     const double *beside_single = pair + front, *beside_pair = triple + n_triples(pick);
@@ -19,17 +18,21 @@ void fold(std::size_t pick, const double* single, const double* pair, const doub
     for (std::size_t e = 0; e < front; ++e) to_pair[e] = pair[e] + beside_pair[e];
 }
 
-/// Whether any feature below n brings the margin down to the limit, with one whose pairs begin at ``pair``.
 SEV_WIDE_REGISTERS
-bool any_low(std::size_t n, double here, const double* single, const double* pair, double limit) {
+void fold(std::size_t pick, const double* single, const double* pair, const double* triple, double* to_single,
+          double* to_pair) {
+    fold_inside(pick, single, pair, triple, to_single, to_pair);
+}
+
+/// Whether any feature below n brings the margin down to the limit, with one whose pairs begin at ``pair``.
+SEV_INSIDE bool any_low(std::size_t n, double here, const double* single, const double* pair, double limit) {
     std::int64_t hits = 0;
     for (std::size_t i = 0; i < n; ++i) hits += here + (single[i] + pair[i]) <= limit ? 1 : 0;
     return hits != 0;
 }
 
 /// One feature's share of each pair below it, and the two lowest shares that each feature has met so far.
-SEV_WIDE_REGISTERS
-void share_pairs(std::size_t n, const double* pair, const double* least, const double* second, double more,
+SEV_INSIDE void share_pairs(std::size_t n, const double* pair, const double* least, const double* second, double more,
                  double* beside, double* low, double* next_low) {
     constexpr double third = 1.0 / 3.0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -42,8 +45,7 @@ void share_pairs(std::size_t n, const double* pair, const double* least, const d
 }
 
 /// Half of each entry below zero goes to either feature; returns what one feature gets in all.
-SEV_WIDE_REGISTERS
-double share_halves(std::size_t n, const double* pair, const double* third, double* weight) {
+SEV_INSIDE double share_halves(std::size_t n, const double* pair, const double* third, double* weight) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     std::size_t i = 0;
     for (; i + 4 <= n; i += 4)
@@ -60,6 +62,52 @@ double share_halves(std::size_t n, const double* pair, const double* third, doub
         sums[0] += half;
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// For each feature the two lowest shares of its pairs.
+struct Shares {
+    const double* pair;
+    const double* least;
+    const double* second;
+    double more;
+    double *beside, *low, *next_low;
+};
+
+SEV_WIDE_REGISTERS
+void lowest_shares(std::size_t n, const Shares& to) {
+    for (std::size_t j = 0; j < n; ++j) {
+        const std::size_t front = n_pairs(j);
+        share_pairs(j, to.pair + front, to.least + front, to.second + front, to.more, to.beside, to.low, to.next_low);
+        double one = infinity, two = infinity;
+        for (std::size_t i = 0; i < j; ++i) {
+            const double value = to.beside[i];
+            two = std::min(two, std::max(one, value));
+            one = std::min(one, value);
+        }
+        to.low[j] = one;
+        to.next_low[j] = two;
+    }
+}
+
+/// Weights with which terms below zero are shared out among their features.
+SEV_WIDE_REGISTERS
+void share_terms(std::size_t n, const double* single, const double* pair, const double* third, double* weight) {
+    for (std::size_t i = 0; i < n; ++i) weight[i] = single[i];
+    for (std::size_t j = 1; j < n; ++j)
+        weight[j] += share_halves(j, pair + n_pairs(j), third + n_pairs(j), weight);
+}
+
+/// Whether any pair of the features below n brings the margin down to the limit; ``hit`` has those that may be the
+/// higher one.
+SEV_WIDE_REGISTERS
+bool mark_pairs(std::size_t n, double start, const double* single, const double* pair, double limit,
+                std::uint8_t* hit) {
+    bool any = false;
+    for (std::size_t j = 1; j < n; ++j) {
+        hit[j] = any_low(j, start + single[j], single, pair + n_pairs(j), limit);
+        any |= hit[j] != 0;
+    }
+    return any;
 }
 
 template <class T>
@@ -177,20 +225,8 @@ void CubicSearch::find_least_partners() {
 /// feature takes the lowest terms that it could possibly get, so the sum over a set is never above the truth.
 void CubicSearch::mark_viable(const Level& level, int size, double slack, std::uint8_t* viable) {
     const std::size_t n = level.n;
-    const double more = (size - 3) / 3.0;
-    for (std::size_t j = 0; j < n; ++j) {
-        const std::size_t front = n_pairs(j);
-        share_pairs(j, level.pair + front, least_.data() + front, second_.data() + front, more, beside_.data(),
-                    low_.data(), next_low_.data());
-        double one = infinity, two = infinity;
-        for (std::size_t i = 0; i < j; ++i) {
-            const double value = beside_[i];
-            two = std::min(two, std::max(one, value));
-            one = std::min(one, value);
-        }
-        low_[j] = one;
-        next_low_[j] = two;
-    }
+    lowest_shares(n, {level.pair, least_.data(), second_.data(), (size - 3) / 3.0, beside_.data(), low_.data(),
+                      next_low_.data()});
     const auto most = static_cast<std::size_t>(size - 1);
     std::size_t kept = 0;  // how many of the lowest shares so far are in the list
     for (std::size_t i = 0; i < n; ++i) {
@@ -208,9 +244,7 @@ void CubicSearch::mark_viable(const Level& level, int size, double slack, std::u
 /// takes something back: for x and y of 0 or 1, b x y is at least c (x + y - 1) for every c up to b.
 double CubicSearch::lowest_margin(const Level& level) {
     const std::size_t n = level.n;
-    for (std::size_t i = 0; i < n; ++i) weight_[i] = level.single[i];
-    for (std::size_t j = 1; j < n; ++j)
-        weight_[j] += share_halves(j, level.pair + n_pairs(j), third_.data() + n_pairs(j), weight_.data());
+    share_terms(n, level.single, level.pair, third_.data(), weight_.data());
     double low = level.start;
     for (std::size_t j = n; j-- > 1;) {
         const double *pair = level.pair + n_pairs(j), *third = third_.data() + n_pairs(j);
@@ -297,10 +331,11 @@ void CubicSearch::record_triples(const Level& level, const std::uint8_t* viable,
         if (!viable[k]) continue;
         fold(k, level.single, level.pair, triple_.data(), single, pair);
         const double picked = level.start + level.single[k];
+        if (!mark_pairs(k, picked, single, pair, found.limit(), hit_.data())) continue;
         for (std::size_t j = 1; j < k; ++j) {
+            if (!hit_[j]) continue;
             const double here = picked + single[j];
             const double* row = pair + n_pairs(j);
-            if (!any_low(j, here, single, row, found.limit())) continue;
             for (std::size_t i = 0; i < j; ++i) {
                 const double value = here + (single[i] + row[i]);
                 if (value > found.limit()) continue;
@@ -377,6 +412,7 @@ Ending CubicSearch::search(std::int64_t from, std::int64_t last, std::int64_t ma
     budget.spend(n * n * n);
     for (std::vector<double>* scratch : {&low_, &next_low_, &weight_, &lowest_}) grow(*scratch, n_ + 1);
     grow(beside_, n_pairs(n_) + n_ + 1);
+    grow(hit_, n_ + 1);
     find_least_partners();
     Found found(sets, feature_.data());
     bool asked = false;

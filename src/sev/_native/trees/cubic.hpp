@@ -62,7 +62,7 @@ private:
     std::vector<double> singles_, pairs_, values_;  // tables after each number of picks
     std::vector<double> low_, next_low_, beside_, weight_, lowest_, effect_;
     std::vector<std::size_t> top_, order_;
-    std::vector<std::uint8_t> viable_;
+    std::vector<std::uint8_t> viable_, hit_;
 };
 
 }  // namespace sev::trees

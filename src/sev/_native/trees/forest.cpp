@@ -32,6 +32,34 @@ Forest::Forest(const ForestArrays& arrays)
     for (std::size_t at = 0; at < n; ++at) nodes_[at] = {arrays.nodes[at], arrays.values[at]};
     check_roots();
     for (std::size_t tree = 0; tree < n_trees(); ++tree) check_tree(tree);
+    lay_out_depth_first();
+}
+
+/// The children of a node come right behind it where they can: a path down a deep tree stays within few cache lines.
+void Forest::lay_out_depth_first() {
+    const std::vector<Node> old(nodes_);
+    struct Move {
+        std::size_t from, to;
+    };
+    std::vector<Move> waiting;
+    for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+        const auto root = static_cast<std::size_t>(roots_[tree]);
+        std::size_t next = root + 1;
+        waiting.push_back({root, root});
+        while (!waiting.empty()) {
+            const Move move = waiting.back();
+            waiting.pop_back();
+            Node node = old[move.from];
+            if (!is_leaf(node)) {
+                const auto left = static_cast<std::size_t>(left_of(node));
+                node.meta = static_cast<std::int64_t>(next) << 32 | (node.meta & 0xFFFFFFFF);
+                waiting.push_back({left + 1, next + 1});
+                waiting.push_back({left, next});
+                next += 2;
+            }
+            nodes_[move.to] = node;
+        }
+    }
 }
 
 void Forest::check_roots() const {

@@ -75,6 +75,7 @@ public:
 
 private:
     std::int64_t special_side(const Node& node, double x) const;
+    void lay_out_depth_first();
     void check_roots() const;
     void check_tree(std::size_t tree);
     void check_split(std::size_t at, std::size_t end) const;

@@ -9,8 +9,19 @@ namespace sev::trees {
 namespace {
 
 /// Collapsed rows that wait for their next search take at most this; others are collapsed again.
-constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
+constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;
 constexpr std::size_t most_cubic_features = 255;
+
+/// Whether tables of terms have at most 2^31 entries.
+bool fits_terms(std::int64_t n, std::int64_t size) {
+    double entries = 0.0, count = 1.0;
+    for (std::int64_t d = 1; d <= std::min(size, n); ++d) {
+        count *= static_cast<double>(n - d + 1) / static_cast<double>(d);
+        entries += count;
+        if (entries > 2e9) return false;
+    }
+    return true;
+}
 
 void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
@@ -47,21 +58,32 @@ void Session::check(const Request& request) const {
 /// The collapsed row, as it is kept, or made now.
 Row& Session::walk(std::int64_t row) {
     Kept& kept = kept_[static_cast<std::size_t>(row)];
-    if (kept.row == nullptr) {
-        kept.row = std::make_unique<Row>();
-        kept.least = 0;
-        collapser_.collapse(query(row), active(row), problem_.rules, *kept.row);
-        kept_bytes_ += kept.row->bytes();
+    if (kept.row != nullptr) return *kept.row;
+    if (current_row_ != row) {
+        current_row_ = nobody;
+        collapser_.collapse(query(row), active(row), problem_.rules, current_);
+        current_row_ = row;
+        current_least_ = 0;
     }
-    return *kept.row;
+    return current_;
 }
 
 /// The collapsed row with its features in the order in which branch and bound picks them.
 Row& Session::order(std::int64_t row) {
     Row& collapsed = walk(row);
     Kept& kept = kept_[static_cast<std::size_t>(row)];
-    if (kept.least == 0) kept.least = order_features(collapsed, problem_.rules.limit);
+    std::int64_t& least = kept.row != nullptr ? kept.least : current_least_;
+    if (least == 0) least = order_features(collapsed, problem_.rules.limit);
     return collapsed;
+}
+
+/// Copy the row that was collapsed last, without room to grow.
+void Session::keep(std::int64_t row) {
+    Kept& kept = kept_[static_cast<std::size_t>(row)];
+    if (kept.row != nullptr || current_row_ != row || kept_bytes_ > most_kept_bytes) return;
+    kept.row = std::make_unique<Row>(current_);
+    kept.least = current_least_;
+    kept_bytes_ += kept.row->bytes();
 }
 
 void Session::forget(std::int64_t row) {
@@ -93,7 +115,10 @@ Answers Session::for_rows(const Request& request, Pulse& pulse, const Search& se
         answers.count.push_back(static_cast<std::int64_t>(sets.count()));
         answers.kept.push_back(static_cast<std::int64_t>(answers.values.size() - before));
         const bool waits = ending.outcome == Outcome::open || ending.outcome == Outcome::spent;
-        if (!waits || kept_bytes_ > most_kept_bytes) forget(row);
+        if (waits)
+            keep(row);
+        else
+            forget(row);
     }
     return answers;
 }
@@ -132,6 +157,8 @@ Answers Session::pairs(const Request& request, std::int64_t widest, Pulse& pulse
 
 Answers Session::cubic(const Request& request, std::int64_t last, bool by_look_up, const ProofEffort& effort,
                        Pulse& pulse) {
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    require(effort.work >= 0 && effort.work <= most && effort.share >= 0 && effort.share <= 1000, "the work of a proof is out of range");
     require(!by_look_up || looks_up(), "there are no patterns to look up");
     require(!by_look_up || problem_.forest->depth() <= 3, "patterns have no terms of more than three features");
     return for_rows(request, pulse, [&](std::int64_t row, std::int64_t from, BestSets& sets, Budget& budget) {
@@ -148,7 +175,7 @@ Answers Session::cubic(const Request& request, std::int64_t last, bool by_look_u
             cubic_.expand(collapsed.cubes);
             budget.spend(collapsed.cubes.first.back());
         }
-        Ending ending = cubic_.search(from, last, problem_.rules.max_size, effort, sets, budget);
+        Ending ending = cubic_.search(from, std::max<std::int64_t>(last, 3), problem_.rules.max_size, effort, sets, budget);
         // Which features were met is seen by a walk only, and with them whether a larger set may exist.
         if (by_look_up && ending.outcome == Outcome::too_large) ending.outcome = Outcome::open;
         return ending;
@@ -158,10 +185,9 @@ Answers Session::cubic(const Request& request, std::int64_t last, bool by_look_u
 Answers Session::terms(const Request& request, Pulse& pulse) {
     return for_rows(request, pulse, [&](std::int64_t row, std::int64_t size, BestSets& sets, Budget& budget) {
         const Row& collapsed = order(row);
-        const Facts facts = facts_of(collapsed);
         require(size >= 3, "tables of terms are for sizes from 3 on");
-        require(facts.n_features <= TermSearch::most_features, "tables of terms are for at most 60 features");
-        require(facts.widest_tree <= TermSearch::most_tree_features, "a tree has too many features for tables of terms");
+        if (size > collapsed.n()) return Ending{Outcome::none, collapsed.n()};
+        require(fits_terms(collapsed.n(), size), "tables of terms would have too many entries");
         Found found(sets, collapsed.feature.data());
         if (!terms_.search(collapsed, static_cast<int>(size), found, budget)) return Ending{Outcome::spent, size - 1};
         return found.any() ? Ending{Outcome::found, size - 1} : Ending{Outcome::open, size};
@@ -190,15 +216,6 @@ Answers Session::exists(const Request& request, Pulse& pulse) {
     });
 }
 
-Answers Session::dense(const Request& request, Pulse& pulse) {
-    return for_rows(request, pulse, [&](std::int64_t row, std::int64_t from, BestSets& sets, Budget& budget) {
-        const Row& collapsed = walk(row);
-        require(collapsed.n() <= DenseSearch::most_features, "a table of all sets is for at most 26 features");
-        Found found(sets, collapsed.feature.data());
-        return dense_.search(collapsed, from, problem_.rules.max_size, found, budget);
-    });
-}
-
 Answers Session::greedy(const Request& request, Pulse& pulse) {
     return for_rows(request, pulse, [&](std::int64_t row, std::int64_t size, BestSets& sets, Budget& budget) {
         const Row& collapsed = order(row);
@@ -215,10 +232,18 @@ Facts Session::facts(std::int64_t row) {
     return facts_of(walk(row));
 }
 
+std::int64_t Session::count_terms(std::int64_t row, std::int64_t size) {
+    require(row >= 0 && static_cast<std::size_t>(row) < n_rows(), "a row is out of range");
+    require(size >= 1, "a size must be at least 1");
+    const Row& collapsed = walk(row);
+    return trees::count_terms(collapsed, static_cast<int>(std::min<std::int64_t>(size, collapsed.n())));
+}
+
 std::int64_t Session::least_size(std::int64_t row) {
     require(row >= 0 && static_cast<std::size_t>(row) < n_rows(), "a row is out of range");
     order(row);
-    return kept_[static_cast<std::size_t>(row)].least;
+    const Kept& kept = kept_[static_cast<std::size_t>(row)];
+    return kept.row != nullptr ? kept.least : current_least_;
 }
 
 }  // namespace sev::trees

@@ -8,7 +8,6 @@
 #include "core/budget.hpp"
 #include "trees/branch.hpp"
 #include "trees/cubic.hpp"
-#include "trees/dense.hpp"
 #include "trees/patterns.hpp"
 #include "trees/terms.hpp"
 
@@ -51,6 +50,7 @@ public:
     std::size_t n_features() const { return problem_.active.n_columns(); }
     std::size_t n_words() const { return n_features() < 64 ? 1 : (n_features() + 63) / 64; }
     Facts facts(std::int64_t row);
+    std::int64_t count_terms(std::int64_t row, std::int64_t size);
     /// The fewest features that could possibly reach the limit, by the bound of branch and bound.
     std::int64_t least_size(std::int64_t row);
 
@@ -64,8 +64,6 @@ public:
     Answers branch(const Request& request, std::int64_t widest_pairs, Pulse& pulse);
     /// Whether a set of any size crosses: open when one does.
     Answers exists(const Request& request, Pulse& pulse);
-    /// Every size, from one table of all sets.
-    Answers dense(const Request& request, Pulse& pulse);
     /// Some set that surely crosses, whatever its size.
     Answers greedy(const Request& request, Pulse& pulse);
 
@@ -78,6 +76,7 @@ private:
     const std::uint8_t* active(std::int64_t row) const { return problem_.active.row(static_cast<std::size_t>(row)); }
     Row& walk(std::int64_t row);
     Row& order(std::int64_t row);
+    void keep(std::int64_t row);
     void forget(std::int64_t row);
     void look_up(std::int64_t row);
 
@@ -85,16 +84,19 @@ private:
         std::unique_ptr<Row> row;
         std::int64_t least = 0;  // 0: its features are not in order yet
     };
+    static constexpr std::int64_t nobody = -1;
 
     Problem problem_;
     Collapser collapser_;
-    std::vector<Kept> kept_;
+    Row current_;  // the row that was collapsed last
+    std::int64_t current_row_ = nobody;
+    std::int64_t current_least_ = 0;
+    std::vector<Kept> kept_;  // rows that wait for their next search
     std::size_t kept_bytes_ = 0;
     std::vector<std::uint64_t> codes_;
     PairTables tables_;
     CubicSearch cubic_;
     TermSearch terms_;
-    DenseSearch dense_;
 };
 
 }  // namespace sev::trees

@@ -4,13 +4,19 @@ namespace sev::trees {
 
 namespace {
 
-/// How many features below n bring the margin down to the limit, with one whose pairs begin at ``pair``. No branch
-/// inside, so that several entries are looked at in one step.
+/// The first feature from ``from`` on that may be the higher one of a pair that brings the margin down to the limit.
+/// No branch in the inner loop, so that several entries are looked at in one step.
 SEV_WIDE_REGISTERS
-std::int64_t count_low(std::size_t n, double here, const double* single, const double* pair, double limit) {
-    std::int64_t hits = 0;
-    for (std::size_t i = 0; i < n; ++i) hits += here + (single[i] + pair[i]) <= limit ? 1 : 0;
-    return hits;
+std::size_t next_low(std::size_t from, const PairTables& tables, double limit) {
+    const double* single = tables.single();
+    for (std::size_t j = from; j < tables.n; ++j) {
+        const double here = tables.start + single[j];
+        const double* pair = tables.pair() + n_pairs(j);
+        std::int64_t hits = 0;
+        for (std::size_t i = 0; i < j; ++i) hits += here + (single[i] + pair[i]) <= limit ? 1 : 0;
+        if (hits > 0) return j;
+    }
+    return tables.n;
 }
 
 bool is_usable(const std::uint8_t* usable, std::size_t feature) { return usable == nullptr || usable[feature] != 0; }
@@ -25,10 +31,10 @@ void record_singles(const PairTables& tables, const std::uint8_t* usable, Found&
 
 void record_pairs(const PairTables& tables, const std::uint8_t* usable, Found& found) {
     const double* single = tables.single();
-    for (std::size_t j = 1; j < tables.n; ++j) {
+    for (std::size_t j = next_low(1, tables, found.limit()); j < tables.n; j = next_low(j + 1, tables, found.limit())) {
         const double here = tables.start + single[j];
         const double* pair = tables.pair() + n_pairs(j);
-        if (!is_usable(usable, j) || count_low(j, here, single, pair, found.limit()) == 0) continue;
+        if (!is_usable(usable, j)) continue;
         for (std::size_t i = 0; i < j; ++i) {
             const double value = here + (single[i] + pair[i]);
             const std::int32_t picks[2] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)};

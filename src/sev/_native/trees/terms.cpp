@@ -19,14 +19,7 @@ std::int64_t count_low(std::size_t n, double here, const double* single, const d
     return hits;
 }
 
-/// The features of one tree that knows at most 64 in all, as bits.
-std::uint64_t features_of(const Cubes& cubes, std::size_t tree) {
-    std::uint64_t features = 0;
-    const auto begin = static_cast<std::size_t>(cubes.tree[tree]), end = static_cast<std::size_t>(cubes.tree[tree + 1]);
-    for (auto a = static_cast<std::size_t>(cubes.first[begin]); a < static_cast<std::size_t>(cubes.first[end]); ++a)
-        features |= bit_of(static_cast<std::size_t>(cubes.member[a]));
-    return features;
-}
+constexpr std::int64_t most_terms = std::int64_t{1} << 40;
 
 }  // namespace
 
@@ -37,16 +30,24 @@ Facts facts_of(const Row& row) {
     facts.n_members = cubes.first.back();
     for (std::size_t i = 0; i < cubes.n_cubes(); ++i)
         facts.widest_cube = std::max(facts.widest_cube, cubes.first[i + 1] - cubes.first[i]);
-    if (row.n() > 64) {  // as many as one tree can have: nothing is made of trees that wide
-        facts.widest_tree = facts.n_features;
-        return facts;
-    }
-    for (std::size_t t = 0; t < cubes.n_trees(); ++t) {
-        const int width = count_bits(features_of(cubes, t));
-        facts.widest_tree = std::max<std::int64_t>(facts.widest_tree, width);
-        facts.n_terms = std::min(facts.n_terms + (std::int64_t{1} << std::min(width, 40)), std::int64_t{1} << 40);
-    }
     return facts;
+}
+
+std::int64_t count_terms(const Row& row, int size) {
+    const Cubes& cubes = row.cubes;
+    // How many sets of up to d of m features there are.
+    const std::size_t n = row.feature.size(), width = static_cast<std::size_t>(size) + 1;
+    std::vector<std::int64_t> subsets((n + 1) * width, 1);
+    for (std::size_t m = 1; m <= n; ++m)
+        for (std::size_t d = 1; d < width; ++d)
+            subsets[m * width + d] = std::min(subsets[(m - 1) * width + d] + subsets[(m - 1) * width + d - 1], most_terms);
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < cubes.n_cubes(); ++i) {
+        if (cubes.need[i] > size) continue;
+        const auto outside = static_cast<std::size_t>(cubes.first[i + 1] - cubes.first[i] - cubes.need[i]);
+        total = std::min(total + subsets[outside * width + static_cast<std::size_t>(size - cubes.need[i])], most_terms);
+    }
+    return total;
 }
 
 void TermSearch::count_sets(std::size_t n) {
@@ -70,61 +71,55 @@ void TermSearch::lay_out(std::size_t n) {
     terms_.resize(end);
 }
 
-/// Add the cubes of one tree to a table over all sets of its own features; returns the sum of all absolute values.
-double TermSearch::write_cubes(const Cubes& cubes, std::size_t tree) {
-    double total = 0.0;
-    for (auto i = static_cast<std::size_t>(cubes.tree[tree]); i < static_cast<std::size_t>(cubes.tree[tree + 1]); ++i) {
-        std::uint32_t inside = 0, outside = 0;
-        const std::int64_t middle = cubes.first[i] + cubes.need[i];
-        for (std::int64_t a = cubes.first[i]; a < cubes.first[i + 1]; ++a)
-            (a < middle ? inside : outside) |= bit_[static_cast<std::size_t>(cubes.member[static_cast<std::size_t>(a)])];
-        for (std::uint32_t some = outside;; some = (some - 1) & outside) {
-            local_[inside | some] += (count_bits(some) & 1) != 0 ? -cubes.leaf[i] : cubes.leaf[i];
-            total += std::fabs(cubes.leaf[i]);
-            if (some == 0) break;
+/// The terms of one cube: all needed features, and any of the others, in order of their numbers.
+void TermSearch::expand_cube(const Cubes& cubes, std::size_t cube) {
+    members_.clear();
+    const std::int64_t middle = cubes.first[cube] + cubes.need[cube];
+    for (std::int64_t a = cubes.first[cube]; a < cubes.first[cube + 1]; ++a)
+        members_.push_back(static_cast<std::uint32_t>(cubes.member[static_cast<std::size_t>(a)]) << 1 | (a < middle ? 0 : 1));
+    std::sort(members_.begin(), members_.end());
+    expanded_.assign(1, {0, 0});
+    for (const std::uint32_t member : members_) {
+        const std::size_t *counts = counts_.data() + (member >> 1) * (size_ + 1), n = expanded_.size();
+        if ((member & 1) == 0) {  // needed: in every term, and those without a place for it are gone
+            std::size_t kept = 0;
+            for (const Term term : expanded_)
+                if (term.degree < size_)
+                    expanded_[kept++] = {term.degree + 1, term.rank + static_cast<std::uint32_t>(counts[term.degree + 1])};
+            expanded_.resize(kept);
+            continue;
+        }
+        for (std::size_t at = 0; at < n; ++at) {
+            const Term term = expanded_[at];
+            if (term.degree < size_)
+                expanded_.push_back({term.degree + 1, term.rank + static_cast<std::uint32_t>(counts[term.degree + 1])});
         }
     }
-    return total;
 }
 
-double TermSearch::write_tree(const Row& row, std::size_t tree) {
-    own_.clear();
-    for (std::size_t g = 0; features_[tree] >> g != 0; ++g) {
-        if (((features_[tree] >> g) & 1) == 0) continue;
-        bit_[g] = 1u << own_.size();
-        own_.push_back(g);
-    }
-    const double total = write_cubes(row.cubes, tree);
-    rank_[0] = 0;
-    for (std::size_t b = 0; b < own_.size(); ++b)
-        for (std::size_t low = 0; low < (std::size_t{1} << b); ++low) {
-            const std::size_t mask = low + (std::size_t{1} << b);
-            const auto d = static_cast<std::size_t>(count_bits(mask));
-            if (d <= size_) {
-                rank_[mask] = rank_[low] + count_at(own_[b], d);
-                terms_[offset_at(0, d) + rank_[mask]] += local_[mask];
-            }
-            local_[mask] = 0.0;
-        }
-    return total;
-}
-
-/// Write the terms of all trees; returns a bound on what rounding has done to the margin of any set.
+/// Write the terms of all cubes; returns a bound on what rounding has done to the margin of any set.
 double TermSearch::write_terms(const Row& row, Budget& budget) {
     const std::size_t n = row.feature.size();
-    double total = std::fabs(row.constant);
+    const Cubes& cubes = row.cubes;
+    double total = std::fabs(row.constant), constant = row.constant;
     std::fill_n(terms_.begin(), offset_at(1, 1), 0.0);  // the tables before the first pick
     for (std::size_t g = 0; g < n; ++g) {
         terms_[g] = row.linear[g];
         total += std::fabs(row.linear[g]);
     }
-    for (std::size_t t = 0; t < row.cubes.n_trees(); ++t) {
-        total += write_tree(row, t);
-        budget.spend(std::int64_t{5} << own_.size());
+    for (std::size_t i = 0; i < cubes.n_cubes(); ++i) {
+        const auto need = static_cast<std::uint32_t>(cubes.need[i]);
+        if (need > size_) continue;
+        expand_cube(cubes, i);
+        // The sign turns with each feature that is not needed.
+        const double signed_leaf[2] = {cubes.leaf[i], -cubes.leaf[i]};
+        for (const Term term : expanded_)
+            (term.degree == 0 ? constant : terms_[offset_at(0, term.degree) + term.rank]) += signed_leaf[(term.degree - need) & 1];
+        total += std::fabs(cubes.leaf[i]) * static_cast<double>(expanded_.size());
+        budget.spend(3 * static_cast<std::int64_t>(expanded_.size()));
     }
-    values_[0] = row.constant + local_[0];
-    local_[0] = 0.0;
-    return addition_error * total * (static_cast<double>(row.cubes.n_cubes()) + 2.0 * static_cast<double>(n) + 2.0);
+    values_[0] = constant;
+    return addition_error * total * (static_cast<double>(cubes.n_cubes()) + 2.0 * static_cast<double>(n) + 2.0);
 }
 
 /// The tables of the features below a pick once it is in the set.
@@ -163,16 +158,7 @@ bool TermSearch::search(const Row& row, int size, Found& found, Budget& budget) 
     const std::size_t n = row.feature.size();
     if (static_cast<std::size_t>(size) > n) return true;
     size_ = static_cast<std::size_t>(size);
-    features_.resize(row.cubes.n_trees());
-    std::size_t widest = 0;
-    for (std::size_t t = 0; t < features_.size(); ++t) {
-        features_[t] = features_of(row.cubes, t);
-        widest = std::max(widest, static_cast<std::size_t>(count_bits(features_[t])));
-    }
-    highest_ = std::max<std::size_t>(2, std::min(size_, widest));
-    local_.assign(std::size_t{1} << widest, 0.0);
-    rank_.resize(std::size_t{1} << widest);
-    bit_.resize(n);
+    highest_ = std::max<std::size_t>(2, std::min(size_, static_cast<std::size_t>(facts_of(row).widest_cube)));
     values_.resize(size_);
     picks_.resize(size_);
     top_.resize(size_);

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sev import _native
+from sev.backends._protocol import CannotReadError
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 # A node is one int64, ``left << 32 | column << 8 | flags``; the right child follows the left one; left == 0: a leaf.
@@ -25,6 +26,8 @@ AT_REFERENCE = 128  # the reference goes right here (written in for one referenc
 ZERO_WIDTH = float(np.float32(1e-35))
 
 _MOST_COLUMNS = 1 << 24
+#: Category numbers have a bit each.
+_MOST_CATEGORIES = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,14 +88,17 @@ class Forest:
 def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Forest:
     """Lay trees out one after the other, the two children of a node side by side."""
     if n_columns >= _MOST_COLUMNS:
-        raise ValueError(f"{n_columns} columns are more than a node can hold ({_MOST_COLUMNS - 1})")
+        raise CannotReadError(f"{n_columns} columns are more than a node can hold ({_MOST_COLUMNS - 1})")
+    if not np.isfinite(base):
+        raise CannotReadError(f"its constant part is {base}")
     sets: list[Sequence[int]] = []
     parts: list[tuple[IntArray, FloatArray]] = []
     roots = np.empty(len(trees), dtype=np.int64)
     offset = n_leaves = leaf_depths = depth = 0
     magnitude = abs(base)
     for number, tree in enumerate(trees):
-        order, depths, left = _breadth_first(tree, offset)
+        _check(tree, number, n_columns)
+        order, depths, left = _breadth_first(tree, number, offset)
         parts.append(_pack(tree, order, left, sets))
         roots[number] = offset
         leaves = left == 0
@@ -117,14 +123,43 @@ def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Fores
     )
 
 
-def _breadth_first(tree: Tree, offset: int) -> tuple[IntArray, IntArray, IntArray]:
+def _check(tree: Tree, number: int, n_columns: int) -> None:
+    """Refuse what compiled code would trust, except cycles, which are met on the way down."""
+    n_nodes = tree.left.size
+    others = (tree.right, tree.column, tree.threshold, tree.value, tree.nan_left, tree.zero_missing)
+    if n_nodes == 0 or any(part is not None and part.size != n_nodes for part in others):
+        raise CannotReadError(f"the arrays of tree {number} do not have the same length, or are empty")
+    inner = tree.left >= 0
+    children = np.concatenate([tree.left[inner], tree.right[inner]])
+    if children.size and not 0 < children.min() <= children.max() < n_nodes:
+        raise CannotReadError(f"tree {number} has a child that is not one of its nodes")
+    columns = tree.column[inner]
+    if columns.size and not 0 <= columns.min() <= columns.max() < n_columns:
+        raise CannotReadError(f"tree {number} splits on a column that the model does not have")
+    if np.isnan(tree.threshold[inner]).any():
+        raise CannotReadError(f"a threshold of tree {number} is not a number")
+    if not np.isfinite(tree.value[~inner]).all():
+        raise CannotReadError(f"a leaf of tree {number} is not a finite number")
+    for node, members in (tree.categories or {}).items():
+        if not (0 <= node < n_nodes and inner[node]):
+            raise CannotReadError(f"tree {number} has categories at a node that is no split")
+        if len(members) and not 0 <= min(members) <= max(members) < _MOST_CATEGORIES:
+            raise CannotReadError(f"tree {number} has a category number out of range (0 to {_MOST_CATEGORIES - 1:,})")
+
+
+def _breadth_first(tree: Tree, number: int, offset: int) -> tuple[IntArray, IntArray, IntArray]:
     """Nodes level by level, the depth of each, and where its left child comes to lie (0 for leaves)."""
     level = np.zeros(1, dtype=np.int64)
     order: list[IntArray] = []
     depths: list[IntArray] = []
     lefts: list[IntArray] = []
+    met = np.zeros(tree.left.size, dtype=np.bool_)
     following = offset + 1  # where the next level begins
     while level.size:
+        twice = met[level].any()
+        met[level] = True
+        if twice or following - offset > tree.left.size or (level.size > 1 and np.unique(level).size < level.size):
+            raise CannotReadError(f"tree {number} is not a tree: a node is reached twice")
         inner = tree.left[level] >= 0
         left = np.zeros(level.size, dtype=np.int64)
         left[inner] = following + 2 * np.arange(int(inner.sum()))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import logit
 
 from sev.backends._protocol import CannotReadError
 from sev.backends.trees._backend import Link, TreeBackend
@@ -79,8 +78,7 @@ def _read(booster: Any, last_round: int, missing: float, *, raw_is_score: bool) 
         forest=forest,
         encoder=partial(_encode, missing=missing, categorical=categorical, categories=categories),
         link=Link("logistic" if objective in _LOGISTIC else "linear", 1.0),
-        # XGBoost adds up in float32. Roundings go either way: a few times the square root of their number is ample.
-        noise=2.0 * _HALF_ULP * forest.magnitude * float(np.sqrt(len(trees) + 1)),
+        noise=_rounding_bound(trees, forest.base, weighted=gradient_booster["name"] == "dart"),
         score_noise=4.0 * _HALF_ULP * (1.0 if objective in _LOGISTIC else forest.magnitude),
         takes_missing=True,
         fixed_columns=categorical,
@@ -101,7 +99,25 @@ def _base_margin(text: str, objective: str) -> float:
         if len(base) != 1:
             raise CannotReadError("it has more than one output")
         base = base[0]
-    return float(np.float32(logit(np.float32(base)))) if objective in _LOGISTIC else float(np.float32(base))
+    if objective not in _LOGISTIC:
+        return float(np.float32(base))
+    with np.errstate(divide="ignore"):  # as XGBoost itself does it, in float32
+        return float(-np.log(np.float32(1.0) / np.float32(base) - np.float32(1.0)))
+
+
+def _rounding_bound(trees: list[Tree], base: float, *, weighted: bool) -> float:
+    """How far XGBoost's own sum may be from the exact one: it adds one tree after the other in float32.
+
+    Each addition is off by at most half a unit in the last place of its result, and no partial sum is larger than the
+    sums of all lowest or of all highest leaves up to there, with the base (added first or last) or without it.
+    """
+    lows = np.cumsum([tree.value[tree.left < 0].min() for tree in trees])
+    highs = np.cumsum([tree.value[tree.left < 0].max() for tree in trees])
+    partial = np.max(np.abs([lows, highs, lows + base, highs + base]), axis=0, initial=0.0)
+    total = float(partial.sum()) + float(partial[-1] if partial.size else 0.0) + 4.0 * max(1.0, abs(base))
+    if weighted:  # each leaf times the weight of its tree
+        total += 2.0 * float(np.sum([np.abs(tree.value[tree.left < 0]).max() for tree in trees]))
+    return _HALF_ULP * total * float(np.exp(2.0 * _HALF_ULP * len(trees)))  # errors are themselves rounded
 
 
 def _tree(tree: Any, weight: float) -> Tree:

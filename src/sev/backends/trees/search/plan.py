@@ -34,10 +34,8 @@ PAIRS_FEATURES = 256
 CUBIC_FEATURES, TRIPLES_FEATURES = 64, 32
 #: Features of one cube up to which triples say everything.
 CUBIC_WIDTH = 3
-#: Features of a row, features of one of its trees, and entries, up to which there are tables of terms of every degree.
-TERMS_FEATURES, TERMS_TREE_FEATURES, TERMS_ENTRIES = 60, 12, 1_000_000
-#: Features of a row up to which there is a table of all its sets.
-DENSE_FEATURES = 22
+#: Entries up to which there are tables of terms of every degree: enough for all sizes with 22 features.
+TERMS_ENTRIES = 5_000_000
 
 # -- how long each may take ---------------------------------------------------------------------------------------------
 
@@ -73,8 +71,6 @@ class Facts:
     n_features: int  #: that were met
     n_members: int  #: of all cubes
     widest_cube: int  #: features of one cube, at most
-    widest_tree: int  #: features of one tree, at most
-    n_terms: int  #: sum over all trees of 2 to the number of their features
 
 
 @dataclass(frozen=True)
@@ -84,49 +80,43 @@ class Strategy:
     name: str  #: the method of ``sev._native.Session``
     sizes: str  #: which sizes it answers for: "all", "one" (any one size) or "3"
     applies: Callable[[Facts], bool]
-    cost: Callable[[Facts, int], int]  #: work for one size, or for all where it answers for all; estimated
+    cost: Callable[[Facts, int, int], int]  #: estimated work for one size and its number of terms (see ``run.py``)
 
 
 @cache
-def _level_entries(n_features: int, degree: int) -> int:
+def _count_entries(n_features: int, degree: int) -> int:
     return sum(comb(n_features, d) for d in range(1, degree + 1))
 
 
-def _terms_cost(facts: Facts, size: int) -> int:
-    entries = _level_entries(facts.n_features, max(2, min(size, facts.widest_tree)))
-    if entries > TERMS_ENTRIES:
+def _terms_cost(facts: Facts, size: int, n_terms: int) -> int:
+    """Write the terms, then go through all sets, a few additions each."""
+    entries = _count_entries(facts.n_features, max(2, min(size, facts.widest_cube)))
+    if entries > TERMS_ENTRIES or size < 3:
         return UNLIMITED
-    return entries + size * comb(facts.n_features, size) + 5 * facts.n_terms
+    return entries + size * comb(facts.n_features, size) + 3 * n_terms
 
 
 CUBIC = Strategy(
     "cubic",
     "all",
     applies=lambda facts: facts.widest_cube <= CUBIC_WIDTH and facts.n_features <= CUBIC_FEATURES,
-    cost=lambda facts, size: facts.n_features**3,
+    cost=lambda facts, size, n_terms: facts.n_features**3,
 )
 TRIPLES = Strategy(
     "cubic",
     "3",
     applies=lambda facts: facts.n_features <= TRIPLES_FEATURES,
-    cost=lambda facts, size: facts.n_features**3,
+    cost=lambda facts, size, n_terms: facts.n_features**3,
 )
 TERMS = Strategy(
     "terms",
     "one",
-    applies=lambda facts: facts.n_features <= TERMS_FEATURES and facts.widest_tree <= TERMS_TREE_FEATURES,
+    applies=lambda facts: _count_entries(facts.n_features, 3) <= TERMS_ENTRIES,
     cost=_terms_cost,
 )
-BRANCH = Strategy("branch", "one", applies=lambda facts: True, cost=lambda facts, size: UNLIMITED)
-DENSE = Strategy(
-    "dense",
-    "all",
-    applies=lambda facts: facts.n_features <= DENSE_FEATURES,
-    cost=lambda facts, size: (facts.n_features << facts.n_features) + 1_000_000,
-)
-
+BRANCH = Strategy("branch", "one", applies=lambda facts: True, cost=lambda facts, size, n_terms: UNLIMITED)
 #: In the order in which they are tried.
-STRATEGIES = (CUBIC, TRIPLES, TERMS, BRANCH, DENSE)
+STRATEGIES = (CUBIC, TRIPLES, TERMS, BRANCH)
 
 
 def looks_up_triples(depth: int) -> bool:
@@ -151,13 +141,13 @@ class Step:
     work: int
 
 
-def steps_for_size(facts: Facts, size: int, left: int) -> tuple[Step, ...]:
+def steps_for_size(facts: Facts, size: int, n_terms: int, left: int) -> tuple[Step, ...]:
     """How to search all sets of one size: each step begins where the one before has spent its work.
 
     Tables of terms take a known time; branch and bound takes less for most rows and far more for some. So branch and
     bound goes first, for as long as the tables would take, unless these are so quick that it is not worth trying.
     """
-    cost = TERMS.cost(facts, size) if TERMS in STRATEGIES and TERMS.applies(facts) else UNLIMITED
+    cost = TERMS.cost(facts, size, n_terms) if TERMS in STRATEGIES and TERMS.applies(facts) else UNLIMITED
     if cost > left:
         return (Step(BRANCH, left),)
     if cost <= QUICK_ROUNDS * facts.n_features * facts.n_members:
@@ -165,13 +155,6 @@ def steps_for_size(facts: Facts, size: int, left: int) -> tuple[Step, ...]:
     return (Step(BRANCH, cost), Step(TERMS, UNLIMITED))
 
 
-def row_work(facts: Facts, *, timed: bool) -> int:
-    """Work after which the search by sizes is given up: what a table of all sets would take, if there may be one."""
-    if DENSE in STRATEGIES and DENSE.applies(facts):
-        return min(DENSE.cost(facts, 0), UNLIMITED if timed else ROW_WORK)
+def row_work(*, timed: bool) -> int:
+    """Work after which the search for a row is given up; with a time limit only the clock counts."""
     return UNLIMITED if timed else ROW_WORK
-
-
-def last_strategy(facts: Facts) -> Strategy | None:
-    """What ends a search that has taken too long, if anything does."""
-    return DENSE if DENSE in STRATEGIES and DENSE.applies(facts) else None

@@ -29,6 +29,11 @@ class Answers(NamedTuple):
     sets: MaskArray
     values: FloatArray  # margins, sign-flipped where a set crosses by going up
 
+    @staticmethod
+    def join(parts: list[Answers]) -> Answers:
+        """Answers of different rows as one."""
+        return parts[0] if len(parts) == 1 else Answers(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
     def take(self, chosen: BoolArray) -> Answers:
         """The answers of some of the rows."""
         if chosen.all():
@@ -77,8 +82,8 @@ class Run:
         waiting = [(self._max_sets, np.arange(self._problem.n_rows, dtype=np.int64))]
         while waiting:
             cap, rows = waiting.pop()
-            for answers in self._search(rows, cap) if rows.size else ():
-                waiting += self._settle(answers, cap)
+            if rows.size:  # all at once, so that the model scores the ties of all rows in one call
+                waiting += self._settle(Answers.join(list(self._search(rows, cap))), cap)
         return self._solution()
 
     # -- the plan, row by row ------------------------------------------------------------------------------------------
@@ -116,17 +121,16 @@ class Run:
         for strategy, last in ((plan.CUBIC, plan.UNLIMITED), (plan.TRIPLES, 3)):
             if chosen[strategy]:
                 some_rows = np.array(chosen[strategy], dtype=np.int64)
-                work = np.array([plan.row_work(facts[row], timed=self._is_timed) for row in chosen[strategy]])
-                answers = self._call_cubic(some_rows, cap, last=last, looks_up=False, work=work)
+                answers = self._call_cubic(some_rows, cap, last=last, looks_up=False)
                 is_done = answers.outcome != Outcome.OPEN
-                yield from self._end_spent(answers.take(is_done), facts, cap)
+                yield from self._end_spent(answers.take(is_done))
                 chosen[None] += self._go_on(answers, ~is_done).tolist()
         for row in chosen[None]:
-            yield from self._end_spent(self._search_sizes(row, facts[row], cap), facts, cap)
+            yield from self._end_spent(self._search_sizes(row, facts[row], cap))
 
     def _search_sizes(self, row: int, facts: Facts, cap: int) -> Answers:
         """One size after the other, as the plan says for each."""
-        limit = left = plan.row_work(facts, timed=self._is_timed)
+        limit = left = plan.row_work(timed=self._is_timed)
         size = max(int(self._from_size[row]), self._session.least_size(row))
         feasible = False
         while size <= facts.n_features:
@@ -139,7 +143,8 @@ class Run:
                     return answers
                 left -= int(answers.work[0])
                 feasible = True
-            for step in plan.steps_for_size(facts, size, left):
+            n_terms = self._session.count_terms(row, size)
+            for step in plan.steps_for_size(facts, size, n_terms, left):
                 answers = self._call_step(step.strategy, row, cap, step.work)
                 left -= int(answers.work[0])
                 if answers.outcome[0] != Outcome.SPENT:
@@ -156,23 +161,14 @@ class Run:
             return greedy
         return self._call("exists", np.array([row]), 1, work=np.array([work]))
 
-    def _end_spent(self, answers: Answers, facts: dict[int, Facts], cap: int) -> Iterator[Answers]:
-        """Answers; where a search has taken too long, by a table of all sets, or some set at least."""
-        # Where there are more sets than are wanted, only the search for the best of them was cut.
-        spent = (answers.outcome == Outcome.SPENT) & (answers.count <= cap)
-        if not spent.all():
-            yield answers.take(~spent)
-        self._go_on(answers, spent)
-        for place in np.flatnonzero(spent):
-            row = int(answers.rows[place])
-            partial = answers.take(np.arange(spent.size) == place)
-            last = plan.last_strategy(facts[row])
-            if last is not None and self._is_in_time(row):
-                partial = self._call_step(last, row, cap, plan.UNLIMITED)
-            if partial.outcome[0] == Outcome.SPENT and not partial.count[0]:
-                greedy = self._call("greedy", np.array([row]), 1)
-                partial = greedy._replace(outcome=np.array([Outcome.SPENT], dtype=np.int8))
-            yield partial
+    def _end_spent(self, answers: Answers) -> Iterator[Answers]:
+        """Answers; where a search was given up without a set, some set at least, if greed finds one."""
+        nothing = (answers.outcome == Outcome.SPENT) & (answers.count == 0)
+        if not nothing.all():
+            yield answers.take(~nothing)
+        if nothing.any():
+            greedy = self._call("greedy", self._go_on(answers, nothing), 1)
+            yield greedy._replace(outcome=np.full(greedy.rows.size, Outcome.SPENT, dtype=np.int8))
 
     # -- kernels ---------------------------------------------------------------------------------------------------------
 
@@ -188,12 +184,8 @@ class Run:
             self._seconds[rows] += (time.perf_counter() - begin) / rows.size
         return Answers(rows, *found)
 
-    def _call_cubic(
-        self, rows: IntArray, cap: int, *, last: int, looks_up: bool, work: IntArray | None = None
-    ) -> Answers:
-        if work is None:
-            limit = plan.UNLIMITED if self._is_timed else plan.ROW_WORK
-            work = np.full(rows.size, limit, dtype=np.int64)
+    def _call_cubic(self, rows: IntArray, cap: int, *, last: int, looks_up: bool) -> Answers:
+        work = np.full(rows.size, plan.row_work(timed=self._is_timed), dtype=np.int64)
         return self._call(
             "cubic", rows, cap, work=work, last=last, looks_up=looks_up, proof=_CUBIC_PROOF
         )
@@ -205,9 +197,6 @@ class Run:
     @property
     def _is_timed(self) -> bool:
         return self._time_limit is not None
-
-    def _is_in_time(self, row: int) -> bool:
-        return self._time_limit is None or bool(self._seconds[row] < self._time_limit)
 
     def _go_on(self, answers: Answers, is_open: BoolArray) -> IntArray:
         """Note what was proven about open rows; returns them."""
@@ -292,12 +281,10 @@ class Run:
     def _solution(self) -> Solution:
         for row in self._reasons:
             self._lower_bound[row] = 0
-        if len(self._sets) == 1:
-            owner, masks = self._sets[0]
-        else:
-            owner = np.concatenate([np.zeros(0, dtype=np.int64), *(part[0] for part in self._sets)])
-            words = n_words(self._problem.n_features)
-            masks = np.concatenate([np.zeros((0, words), np.uint64), *(part[1] for part in self._sets)])
+        words = n_words(self._problem.n_features)
+        parts = self._sets or [(np.zeros(0, dtype=np.int64), np.zeros((0, words), dtype=np.uint64))]
+        owner, masks = parts[0] if len(parts) == 1 else (np.concatenate(part) for part in zip(*parts, strict=True))
+        if (owner[1:] < owner[:-1]).any():
             order = np.argsort(owner, kind="stable")
             owner, masks = owner[order], masks[order]
         counts = np.bincount(owner, minlength=self._problem.n_rows)

@@ -1,4 +1,4 @@
-"""The table of all sets, which ends searches that take too long, against the definition and the other kernels."""
+"""Rows that no bound helps with: tables of terms end them, against the definition and branch and bound."""
 
 from dataclasses import replace
 
@@ -15,13 +15,19 @@ from sev.backends.trees.search import plan
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Every row goes to the table as soon as its search needs more than tables of pairs; returns those that did."""
-    ended = []
-    last = plan.last_strategy
-    monkeypatch.setattr(plan, "STRATEGIES", (plan.BRANCH, plan.DENSE))
-    monkeypatch.setattr(plan, "row_work", lambda facts, timed: 0)
-    monkeypatch.setattr(plan, "last_strategy", lambda facts: (found := last(facts)) and (ended.append(facts) or found))
-    return ended
+    """Every row that needs more than tables of pairs gets tables of terms at once; returns the sizes searched so."""
+    sizes = []
+    steps_for_size = plan.steps_for_size
+
+    def counted(facts, size, n_terms, left):
+        steps = steps_for_size(facts, size, n_terms, left)
+        sizes.extend(size for step in steps if step.strategy is plan.TERMS)
+        return steps
+
+    monkeypatch.setattr(plan, "STRATEGIES", (plan.TERMS, plan.BRANCH))
+    monkeypatch.setattr(plan, "QUICK_ROUNDS", 10**9)
+    monkeypatch.setattr(plan, "steps_for_size", counted)
+    return sizes
 
 
 @pytest.mark.parametrize("name", [
@@ -84,7 +90,8 @@ def test_a_row_that_would_end_undecided_is_proven(monkeypatch, at_once):
     assert solution.sizes()[0] == 6
     assert len(sets_of(solution, 0, 12)) == 924  # all of them: 12 over 6
     at_once.clear()
-    monkeypatch.setattr(plan, "DENSE_FEATURES", 11)
+    monkeypatch.setattr(plan, "STRATEGIES", (plan.BRANCH,))
+    monkeypatch.setattr(plan, "ROW_WORK", 1)
     assert hard(12, 6).backend.solve(problem).status[0] == Status.FEASIBLE.code
     assert not at_once
 
@@ -102,7 +109,7 @@ def test_no_set_and_no_set_small_enough_are_told_apart(at_once):
     assert solution.status[0] == Status.UNEXPLAINABLE.code
 
 
-def test_a_time_limit_still_ends_in_the_table(monkeypatch, at_once):
+def test_a_time_limit_still_ends_in_the_tables(at_once):
     model = hard(12, 6)
     problem = model.problem(np.zeros((1, 12)), np.ones((1, 12)))
     assert model.backend.solve(with_limits(problem, time_limit=60.0)).status[0] == Status.OPTIMAL.code
