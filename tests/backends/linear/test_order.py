@@ -8,7 +8,7 @@ import pytest
 from backends.linear.test_solver import explain, linear_model
 
 from sev.backends.linear._solver import solve_additive
-from sev.search import Limits, Problem, unpack
+from sev.core import Limits, Problem, unpack
 
 
 def make_problem(weights, intercept, n_rows=1, **limits):
