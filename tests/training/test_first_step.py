@@ -149,7 +149,7 @@ def test_the_share_of_decisions_is_that_of_the_base_whatever_the_training_did(fa
         for penalty in (3.0, 0.0)
     )
     rate, kept, moved_rate = ((one.predict_proba(task.rows)[:, 1] >= 0.5).mean() for one in (base, held, free))
-    assert abs(moved_rate - rate) > 0.05
+    assert abs(moved_rate - rate) > 0.03
     assert kept == pytest.approx(rate, abs=0.02 * rate)
 
 

@@ -32,7 +32,7 @@ def handed(monkeypatch):
 
     train.shift = 0.0
     # the share of decisions on rows held out would call the trainer again
-    monkeypatch.setattr(_estimators, "held_out_change", lambda *_: None)
+    monkeypatch.setattr(_estimators, "hold_out", lambda *_: None)
     train.calls = calls
     monkeypatch.setattr(_estimators, "train", train)
     return train

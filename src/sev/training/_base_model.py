@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy, deepcopy
 from typing import Any
 
 from sklearn.base import clone
@@ -28,14 +29,27 @@ def fit_base(base: Any, rows: FloatArray, labels: Any, weights: FloatArray | Non
     return fitted, len(attempts)
 
 
+def fresh_copy(model: Any) -> Any:
+    """An unfitted copy, also of classes that scikit-learn refuses to clone as they copy their parameters."""
+    try:
+        return clone(model)
+    except RuntimeError:
+        if hasattr(model, "steps"):
+            changed = copy(model)
+            changed.steps = [(name, fresh_copy(step)) for name, step in model.steps]
+            return changed
+        return type(model)(**deepcopy(model.get_params()))
+
+
 def _restarts(base: Any) -> list[Any]:
     """Copies with other seeds; none where a fit is not random."""
     parameters = base.get_params()
     # the seeds of linear models and trees do not change what they predict, or hardly
     if "hidden_layer_sizes" not in parameters:
         return []
-    first = int(parameters["random_state"]) if isinstance(parameters["random_state"], (int,)) else 0
-    copies = [clone(base).set_params(random_state=first + number) for number in range(1, _N_RESTARTS + 1)]
+    state = parameters["random_state"]
+    first = state if isinstance(state, int) else 0
+    copies = [fresh_copy(base).set_params(random_state=first + number) for number in range(1, _N_RESTARTS + 1)]
     if parameters.get("early_stopping"):
-        copies.append(clone(base).set_params(early_stopping=False))
+        copies.append(fresh_copy(base).set_params(early_stopping=False))
     return copies

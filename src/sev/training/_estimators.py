@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -20,11 +22,11 @@ from sev.training._base_model import fit_base
 from sev.training._building import KnownEncoder, TaskBuilder
 from sev.training._encoder import TableEncoder
 from sev.training._families import family_of, train
-from sev.training._held_out import LabelledRows, held_out_change
-from sev.training._settings import Family, check_parameters, settings_for
+from sev.training._held_out import HeldOut, LabelledRows, RateChange, hold_out
+from sev.training._settings import Family, Settings, check_parameters, settings_for
 from sev.training._task import Trained, TrainingTask
 from sev.training._weights import check_sample_weight, combine_weights
-from sev.typing import BoolArray, FloatArray, NativeTable
+from sev.typing import FloatArray, NativeTable
 
 
 class _Fitted(NamedTuple):
@@ -108,7 +110,10 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         )
         rows = _drop_weightless(LabelledRows(frame, labels, weights))
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        fitted = self._fit_rows(rows, seed, self.verbose)
+        held_out = self._hold_out(rows, seed)
+        tolerance = self._settings(seed).rate_tolerance
+        shift = None if held_out is None or tolerance is None else held_out.find_shift(tolerance)
+        fitted = self._fit_rows(rows, replace(self._settings(seed), bias_shift=shift))
         self.encoder_, self.base_estimator_, self.n_base_fits_ = fitted.encoder, fitted.base, fitted.n_base_fits
         self.final_estimator_ = fitted.trained.estimator
         self.history_ = fitted.trained.history
@@ -117,7 +122,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.reference_ = {str(name): _plain(fitted.row[name].iloc[0]) for name in fitted.row.columns}
         self._refuse_degenerate(fitted.task)
         self._expose()
-        self._check_rate(rows, seed)
+        self._report_rate(None if held_out is None else held_out.measure_change(tolerance, seed))
         return self
 
     def predict_proba(self, X: NativeTable) -> FloatArray:
@@ -145,13 +150,14 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # -- parts of fit --------------------------------------------------------------------------------------------------
 
-    def _fit_rows(self, rows: LabelledRows, seed: int, progress: bool | None) -> _Fitted:
+    def _settings(self, seed: int) -> Settings:
+        return settings_for(self._family, self.get_params(deep=False), seed)
+
+    def _fit_rows(self, rows: LabelledRows, settings: Settings) -> _Fitted:
         """Everything from raw rows to a tuned model; nothing is kept in the estimator."""
-        parameters = {**self.get_params(deep=False), "verbose": progress}
-        settings = settings_for(self._family, parameters, seed)
         encoder = TableEncoder(scale=self._family != "trees").fit(rows.frame)
         encoded = encoder.transform(rows.frame)
-        base, n_base_fits = fit_base(self._base(seed, len(encoded)), encoded, rows.labels, rows.weights)
+        base, n_base_fits = fit_base(self._base(settings.seed, len(encoded)), encoded, rows.labels, rows.weights)
         builder = TaskBuilder(reference=self.reference, groups=self.groups, restricted=self.restricted)
         column_feature = builder.space(rows.frame).column_feature[encoder.column_source_]
         task, row = builder.build(
@@ -167,32 +173,33 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             )
         return _Fitted(encoder, base, n_base_fits, task, row, train(base, task, settings))
 
-    def _check_rate(self, rows: LabelledRows, seed: int) -> None:
-        """Compare the share of positive decisions with the base model's on rows that neither has seen."""
-        self.rate_change_ = float("nan")
-        settings = settings_for(self._family, self.get_params(deep=False), seed)
+    def _hold_out(self, rows: LabelledRows, seed: int) -> HeldOut | None:
+        """Scores of rows that were not trained on; None where the share of decisions is not to be held."""
+        settings = self._settings(seed)
         if self.max_rate_change is None or not settings.rate_penalty:
-            return
+            return None
+        plain = replace(settings, rate_tolerance=None, progress=False)
 
-        def decide(part: LabelledRows, rest: pd.DataFrame) -> tuple[BoolArray, BoolArray]:
-            fitted = self._fit_rows(part, seed, False)
+        def score(part: LabelledRows, rest: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+            fitted = self._fit_rows(part, plain)
             encoded = fitted.encoder.transform(rest)
-            before, after = (one.predict_proba(encoded)[:, 1] >= 0.5 for one in (fitted.base, fitted.trained.estimator))
+            before, after = (logit(one.predict_proba(encoded)[:, 1]) for one in (fitted.base, fitted.trained.estimator))
             return before, after
 
-        change = held_out_change(rows, decide, seed)
-        if change is None:
+        return hold_out(rows, score, seed, self.verbose)
+
+    def _report_rate(self, change: RateChange | None) -> None:
+        self.rate_change_ = float("nan") if change is None else change.relative
+        if change is None or abs(change.relative) <= (self.max_rate_change or 0.0):
             return
-        self.rate_change_ = change.relative
-        if abs(change.relative) > self.max_rate_change:
-            warnings.warn(
-                f"On {change.n_rows} rows held out, the tuned model predicts {_plain(self.classes_[1])!r} for "
-                f"{change.after:.1%} of the rows and its base model for {change.before:.1%}: a change by "
-                f"{change.relative:+.0%}, while max_rate_change={self.max_rate_change:g} allows "
-                f"{self.max_rate_change:.0%}. Raise rate_penalty, lower sev_penalty, or train on more rows.",
-                TrainingWarning,
-                stacklevel=3,
-            )
+        warnings.warn(
+            f"On {change.n_rows} rows held out, the tuned model predicts {_plain(self.classes_[1])!r} for "
+            f"{change.after:.1%} of the rows and its base model for {change.before:.1%}: a change by "
+            f"{change.relative:+.0%}, while max_rate_change={self.max_rate_change:g} allows "
+            f"{self.max_rate_change:.0%}. Raise rate_penalty, lower sev_penalty, or train on more rows.",
+            TrainingWarning,
+            stacklevel=3,
+        )
 
     def _base(self, seed: int, n_rows: int) -> Any:
         if self.base_estimator is None:

@@ -18,6 +18,7 @@ _FAMILIES: dict[str, Family] = {
     "sklearn.HistGradientBoostingClassifier": "trees",
     "xgboost.XGBClassifier": "trees",
     "lightgbm.LGBMClassifier": "trees",
+    "catboost.CatBoostClassifier": "trees",
 }
 
 _TRAINERS: dict[Family, str] = {

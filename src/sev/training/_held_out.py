@@ -1,4 +1,4 @@
-"""How the share of positive decisions changes on rows that neither the base model nor the tuned one has seen."""
+"""The share of positive decisions on rows that neither the base model nor the tuned one has seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from sev.exceptions import TrainingError
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.training._progress import progress_bar
+from sev.training._rate import shift_for_rate
+from sev.typing import FloatArray, IntArray
 
 #: More rows than these are not needed to measure a share, and would double the time of a fit.
 _MOST_TRAINING_ROWS = 6000
@@ -33,6 +35,34 @@ class LabelledRows(NamedTuple):
         return LabelledRows(self.frame.iloc[rows], self.labels[rows], weights)
 
 
+class HeldOut(NamedTuple):
+    """Logits of rows that were not trained on, before and after tuning, and the weights of the rows."""
+
+    before: FloatArray
+    after: FloatArray
+    weights: FloatArray
+
+    def find_shift(self, tolerance: float) -> float:
+        """What to add to the tuned model's logits so that the share of positive decisions is about the base model's."""
+        return shift_for_rate(self.after, self.rate, tolerance, self.weights)
+
+    @property
+    def rate(self) -> float:
+        """Share of positive decisions before tuning."""
+        return float(np.average(self.before >= 0.0, weights=self.weights))
+
+    def measure_change(self, tolerance: float | None, seed: int) -> RateChange:
+        """How the share changes, each half of the rows with the shift that the other half asks for."""
+        after = self.after.copy()
+        if tolerance is not None:
+            halves = np.array_split(np.random.default_rng(seed).permutation(len(after)), 2)
+            for mine, other in (halves, halves[::-1]):
+                part = HeldOut(*(one[other] for one in self))
+                if part.rate > 0.0:
+                    after[mine] += part.find_shift(tolerance)
+        return RateChange(self.rate, float(np.average(after >= 0.0, weights=self.weights)), len(after))
+
+
 class RateChange(NamedTuple):
     """Shares of positive decisions before and after tuning."""
 
@@ -46,40 +76,42 @@ class RateChange(NamedTuple):
         return (self.after - self.before) / self.before
 
 
-def held_out_change(
+def hold_out(
     rows: LabelledRows,
-    decide: Callable[[LabelledRows, pd.DataFrame], tuple[BoolArray, BoolArray]],
+    score: Callable[[LabelledRows, pd.DataFrame], tuple[FloatArray, FloatArray]],
     seed: int,
-) -> RateChange | None:
-    """The change of the share, over all rows held out; None where it cannot be measured.
+    progress: bool | None = False,
+) -> HeldOut | None:
+    """Scores of rows held out; None where there are too few rows, or the base model decides for nobody.
 
     Parameters
     ----------
     rows : LabelledRows
         All rows.
-    decide : callable
-        Trains on the first rows; the decisions of the base model and of the tuned one about the second.
+    score : callable
+        Trains on the first rows; the logits of the base model and of the tuned one of the second.
     seed : int
         Of the splits.
+    progress : bool or None
+        Show a bar; see ``progress_bar``.
     """
-    found: list[tuple[BoolArray, BoolArray]] = []
-    weights: list[FloatArray] = []
-    for train, rest in _splits(rows.labels, seed):
-        part = rows.take(rest)
-        try:
-            found.append(decide(rows.take(train), part.frame))
-        except TrainingError:
-            # a part of the rows may be too few for a model that predicts anybody positive
-            continue
-        weights.append(np.ones(len(rest)) if part.weights is None else part.weights)
+    found: list[HeldOut] = []
+    pairs = list(_splits(rows.labels, seed))
+    with progress_bar(len(pairs), "share on rows held out", "part", progress) as bar:
+        for train, rest in pairs:
+            part = rows.take(rest)
+            weights = np.ones(len(rest)) if part.weights is None else part.weights
+            try:
+                found.append(HeldOut(*score(rows.take(train), part.frame), weights))
+            except TrainingError:
+                # a part of the rows may be too few for a model that predicts anybody positive: the others count
+                continue
+            finally:
+                bar.update()
     if not found:
         return None
-    before, after = (np.concatenate(one) for one in zip(*found, strict=True))
-    if not before.any():
-        return None
-    every = np.concatenate(weights)
-    shares = [float(np.average(one, weights=every)) for one in (before, after)]
-    return RateChange(*shares, len(every)) if shares[0] > 0.0 else None
+    every = HeldOut(*(np.concatenate(one) for one in zip(*found, strict=True)))
+    return every if every.rate > 0.0 else None
 
 
 def _splits(labels: Any, seed: int) -> Iterator[tuple[IntArray, IntArray]]:

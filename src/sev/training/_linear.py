@@ -12,7 +12,7 @@ from torch import Tensor
 from sev.training import losses
 from sev.training._loop import minimise
 from sev.training._penalty import SEVPenalty
-from sev.training._rate import shift_for_rate
+from sev.training._rate import final_shift
 from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 from sev.typing import FloatArray
@@ -49,15 +49,13 @@ class LinearTrainer:
         model = _LinearLoss(self, settings)
         history = minimise([model.weights, model.bias], model.step, len(self.rows), settings)
         weights, bias = model.weights.detach().numpy(), float(model.bias.detach())
-        if settings.rate_tolerance is not None:
-            bias += shift_for_rate(
-                self.rows.numpy() @ weights + bias,
-                self.rate,
-                settings.rate_tolerance,
-                reference_logit=float(self.reference.numpy() @ weights) + bias,
-                margin=settings.reference_margin,
-                weights=self._task.weights,
-            )
+        bias += final_shift(
+            settings,
+            self.rows.numpy() @ weights + bias,
+            self.rate,
+            reference_logit=float(self.reference.numpy() @ weights) + bias,
+            weights=self._task.weights,
+        )
         # what a constant column adds stays as it was
         new = np.where(np.isfinite(self._spread), weights / self._spread, self._coefficients)
         tuned = deepcopy(self._base)

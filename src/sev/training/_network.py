@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from sev.training import losses
 from sev.training._loop import minimise
 from sev.training._penalty import SEVPenalty
-from sev.training._rate import shift_for_rate
+from sev.training._rate import final_shift
 from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 
@@ -45,20 +45,18 @@ class NetworkTrainer:
         """Tune a copy of the estimator."""
         module = as_module(self._base, settings)
         history = minimise(module.parameters(), _NetworkLoss(self, module, settings).step, len(self.rows), settings)
-        if settings.rate_tolerance is not None:
-            self._hold_rate(module, settings.rate_tolerance, settings.reference_margin)
+        self._shift_bias(module, settings)
         return Trained(_with_weights(self._base, module), history)
 
-    def _hold_rate(self, module: nn.Sequential, tolerance: float, margin: float) -> None:
+    def _shift_bias(self, module: nn.Sequential, settings: Settings) -> None:
         reference = torch.from_numpy(self._task.reference.astype(np.float32))[None]
         last = [layer for layer in module if isinstance(layer, nn.Linear)][-1]
         with torch.no_grad():
-            last.bias += shift_for_rate(
+            last.bias += final_shift(
+                settings,
                 module(self.rows).numpy().astype(np.float64),
                 self.rate,
-                tolerance,
                 reference_logit=float(module(reference)),
-                margin=margin,
                 weights=self._task.weights,
             )
 

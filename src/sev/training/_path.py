@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from sev.exceptions import TrainingError
+from sev.training._base_model import fresh_copy
 from sev.training._building import TaskBuilder
 from sev.training._floors import Floor
 from sev.training._quality import Measure, take_rows
@@ -75,7 +75,7 @@ class PathWalker:
     def walk(self, split: tuple[IntArray, IntArray], path: Mapping[float, Settings], bar: Any) -> pd.DataFrame:
         """Figures of one split: a model fitted on the first rows, as it is and tuned with each penalty."""
         train, rest = self.rows.take(split[0]), self.rows.take(split[1])
-        base = fit_with_weights(clone(self.model), train.X, train.labels, train.training_weights)
+        base = fit_with_weights(fresh_copy(self.model), train.X, train.labels, train.training_weights)
         lines: dict[float, dict[str, float]] = {0.0: self._measure(base, train, rest)}
         bar.update()
         tuner = Tuner.of(base, train.X, train.labels, self.builder, weights=train.training_weights)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from sev.training._settings import Settings
 from sev.typing import FloatArray
 
 
-def shift_for_rate(
-    logits: FloatArray,
-    rate: float,
-    tolerance: float,
-    *,
-    reference_logit: float,
-    margin: float,
-    weights: FloatArray | None = None,
+def final_shift(
+    settings: Settings, logits: FloatArray, rate: float, *, reference_logit: float, weights: FloatArray | None
 ) -> float:
+    """What to add to a tuned model's bias, from its logits of the training rows.
+
+    A shift that was found on rows held out goes before one from the training rows. Neither brings the reference closer
+    to the threshold than its margin.
+    """
+    shift = settings.bias_shift
+    if shift is None:
+        tolerance = settings.rate_tolerance
+        shift = 0.0 if tolerance is None else shift_for_rate(logits, rate, tolerance, weights)
+    margin = settings.reference_margin
+    highest = float(np.log((0.5 - margin) / (0.5 + margin))) - reference_logit
+    return min(shift, max(0.0, highest))
+
+
+def shift_for_rate(logits: FloatArray, rate: float, tolerance: float, weights: FloatArray | None = None) -> float:
     """The least to add to the logits so that about as large a share of them is positive as before training.
 
     The guard in the loss is weighed against other terms, and replaces the step from negative to positive by a slope;
@@ -24,15 +34,11 @@ def shift_for_rate(
     Parameters
     ----------
     logits : ndarray of shape (n_rows,)
-        Of the training rows, after training.
+        After training.
     rate : float
         The share of positive rows before training.
     tolerance : float
         By which part of itself the share may change.
-    reference_logit : float
-        Of the reference, after training: the shift does not bring it closer to the threshold than ``margin``.
-    margin : float
-        In probability.
     weights : ndarray of shape (n_rows,), default=None
         Weight of each row in the share.
     """
@@ -50,6 +56,4 @@ def shift_for_rate(
     allowed = np.abs(shares - rate) <= tolerance * rate
     distance = np.where(allowed, np.abs(shares - share), 1.0 + np.abs(shares - rate))
     cut = cuts[int(np.argmin(distance))]
-    shift = -float(values[cut] + values[cut + 1]) / 2.0
-    highest = float(np.log((0.5 - margin) / (0.5 + margin))) - reference_logit
-    return min(shift, max(0.0, highest))
+    return -float(values[cut] + values[cut + 1]) / 2.0

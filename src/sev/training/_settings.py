@@ -120,6 +120,8 @@ class Settings:
     rate_tolerance : float or None
         By which part of itself the share of positive training rows may change: the bias is moved at the end where it
         changes by more; None: it is not.
+    bias_shift : float or None
+        What to add to the bias at the end instead, where rows held out have shown how much.
     grow : int
         Trees to add before re-weighting.
     early_stopping : bool
@@ -144,6 +146,7 @@ class Settings:
     margin: float = 0.05
     reference_margin: float = 0.05
     rate_tolerance: float | None = None
+    bias_shift: float | None = None
     grow: int = 0
     early_stopping: bool = False
     n_iter_no_change: int = 10

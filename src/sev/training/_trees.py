@@ -14,7 +14,7 @@ from sev.training._ensembles import Ensemble, Growable, ensemble_of
 from sev.training._growing import candidates, grow_trees, neighbour_kinds
 from sev.training._loop import minimise
 from sev.training._penalty import SEVPenalty
-from sev.training._rate import shift_for_rate
+from sev.training._rate import final_shift
 from sev.training._settings import Objective, Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 from sev.typing import FloatArray, IntArray
@@ -45,8 +45,7 @@ class TreeTrainer:
         model = _WeightLoss(tables, settings)
         history = minimise([model.weights, model.bias], model.step, len(self._task.rows), settings)
         weights, bias = model.weights.detach(), float(model.bias.detach())
-        if settings.rate_tolerance is not None:
-            bias += tables.shift_for_rate(weights, bias, settings.rate_tolerance, settings.reference_margin)
+        bias += tables.final_shift(settings, weights, bias)
         return Trained(tables.ensemble.reweighted(weights.numpy().astype(np.float64), bias), history)
 
     def _shared(self, settings: Settings) -> TreeTables:
@@ -99,15 +98,14 @@ class TreeTables:
         self.place[torch.from_numpy(chosen)] = torch.arange(len(chosen))
         self.neighbours = [(plus, _Neighbours(ensemble, task, task.rows[chosen], plus=plus)) for plus in kinds]
 
-    def shift_for_rate(self, weights: Tensor, bias: float, tolerance: float, margin: float) -> float:
-        """What to add to the bias to keep the share of positive rows."""
+    def final_shift(self, settings: Settings, weights: Tensor, bias: float) -> float:
+        """What to add to the bias at the end to keep the share of positive rows."""
         offset = bias + float(self.ensemble.offset)
-        return shift_for_rate(
+        return final_shift(
+            settings,
             (self.outputs @ weights).numpy().astype(np.float64) + offset,
             self.rate,
-            tolerance,
             reference_logit=float(self.reference @ weights) + offset,
-            margin=margin,
             weights=self.task.weights,
         )
 

@@ -1,4 +1,4 @@
-"""Boosted trees of four libraries, as re-weighting needs them: the output of each tree, a copy with other weights."""
+"""Boosted trees as re-weighting needs them: the output of each tree, and a copy with other weights."""
 
 from sev.training._ensembles._protocol import Ensemble, Growable
 from sev.training._ensembles._registry import ensemble_of

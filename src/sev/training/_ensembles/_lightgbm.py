@@ -16,7 +16,7 @@ class LightBoosting:
 
     def __init__(self, model: Any) -> None:
         if model.n_classes_ != 2:
-            raise ModelError(f"LGBMClassifier tells {model.n_classes_} classes apart, not two.")
+            raise ModelError(f"LGBMClassifier has {model.n_classes_} classes; re-weighting is for two.")
         settings = model.booster_.params
         if model.boosting_type == "rf":
             raise ModelError("LGBMClassifier with boosting_type='rf' averages its trees and cannot be re-weighted.")
@@ -36,7 +36,7 @@ class LightBoosting:
         """Zero."""
         return 0.0
 
-    def outputs(self, rows: FloatArray) -> FloatArray:
+    def outputs(self, rows: Any) -> FloatArray:
         """Output of each tree on each row."""
         booster = self._model.booster_
         found = np.empty((len(rows), self.n_trees))

@@ -20,8 +20,11 @@ class Ensemble(Protocol):
         """What the margin starts from."""
         ...
 
-    def outputs(self, rows: FloatArray) -> FloatArray:
-        """Output of each tree on each row, shape (n_rows, n_trees)."""
+    def outputs(self, rows: Any) -> FloatArray:
+        """Output of each tree on each row, shape (n_rows, n_trees).
+
+        Rows are an array of numbers, or a DataFrame with category columns where the model was fitted on these.
+        """
         ...
 
     def reweighted(self, weights: FloatArray, bias: float) -> Any:

@@ -13,6 +13,7 @@ _READERS: dict[str, str] = {
     "sklearn.HistGradientBoostingClassifier": "_sklearn:HistBoosting",
     "xgboost.XGBClassifier": "_xgboost:XGBoosting",
     "lightgbm.LGBMClassifier": "_lightgbm:LightBoosting",
+    "catboost.CatBoostClassifier": "_catboost:CatBoosting",
 }
 
 

@@ -18,7 +18,7 @@ class SklearnBoosting:
 
     def __init__(self, model: Any) -> None:
         if model.estimators_.shape[1] != 1:
-            raise ModelError(f"GradientBoostingClassifier tells {len(model.classes_)} classes apart, not two.")
+            raise ModelError(f"GradientBoostingClassifier has {len(model.classes_)} classes; re-weighting is for two.")
         if not isinstance(model.init_, (DummyClassifier, str)):
             raise ModelError(
                 "GradientBoostingClassifier with an estimator as init cannot be re-weighted: leave init out."
@@ -45,7 +45,7 @@ class SklearnBoosting:
         positive = min(max(positive, tiny), 1.0 - tiny)
         return float(np.log(positive / (1.0 - positive)))
 
-    def outputs(self, rows: FloatArray) -> FloatArray:
+    def outputs(self, rows: Any) -> FloatArray:
         """Output of each tree on each row."""
         single = np.ascontiguousarray(rows, dtype=np.float32)
         found = np.empty((len(rows), self.n_trees))
@@ -79,7 +79,9 @@ class HistBoosting:
 
     def __init__(self, model: Any) -> None:
         if model.n_trees_per_iteration_ != 1:
-            raise ModelError(f"HistGradientBoostingClassifier tells {len(model.classes_)} classes apart, not two.")
+            raise ModelError(
+                f"HistGradientBoostingClassifier has {len(model.classes_)} classes; re-weighting is for two."
+            )
         self._model = model
 
     @property
@@ -92,11 +94,13 @@ class HistBoosting:
         """The baseline."""
         return float(np.ravel(self._model._baseline_prediction)[0])
 
-    def outputs(self, rows: FloatArray) -> FloatArray:
+    def outputs(self, rows: Any) -> FloatArray:
         """Output of each tree on each row."""
         model = self._model
         names = getattr(model, "feature_names_in_", None)
-        ready = model._preprocess_X(rows if names is None else pd.DataFrame(rows, columns=names), reset=False)
+        if names is not None and not isinstance(rows, pd.DataFrame):
+            rows = pd.DataFrame(rows, columns=names)
+        ready = model._preprocess_X(rows, reset=False)
         known, numbers = model._bin_mapper.make_known_categories_bitsets()
         found = np.empty((len(rows), self.n_trees))
         for number, (predictor,) in enumerate(model._predictors):

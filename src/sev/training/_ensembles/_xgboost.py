@@ -47,7 +47,7 @@ class XGBoosting:
         """The base score, as log odds."""
         return self._offset
 
-    def outputs(self, rows: FloatArray) -> FloatArray:
+    def outputs(self, rows: Any) -> FloatArray:
         """Output of each round on each row."""
         found = np.empty((len(rows), self.n_trees))
         for number in range(self.n_trees):
