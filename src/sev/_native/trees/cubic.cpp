@@ -44,7 +44,18 @@ SEV_INSIDE void share_pairs(std::size_t n, const double* pair, const double* lea
     }
 }
 
-/// Half of each entry below zero goes to either feature; returns what one feature gets in all.
+/// Half of each pair below zero goes to either feature; returns what the higher one gets in all.
+double share_halves_of(std::size_t n, const double* pair, double* effect) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double half = 0.5 * std::min(pair[i], 0.0);
+        effect[i] += half;
+        total += half;
+    }
+    return total;
+}
+
+/// Half of each entry below zero goes to either feature; returns what the higher one gets in all.
 SEV_INSIDE double share_halves(std::size_t n, const double* pair, const double* third, double* weight) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     std::size_t i = 0;
@@ -133,20 +144,15 @@ void CubicSearch::arrange(const PairTables& tables, const std::uint8_t* usable, 
     clear_triples();
     const double *single = tables.single(), *pair = tables.pair();
     grow(order_, tables.n);
-    grow(effect_, tables.n);
+    effect_.assign(single, single + tables.n);
+    for (std::size_t j = 1; j < tables.n; ++j)
+        effect_[j] += share_halves_of(j, pair + n_pairs(j), effect_.data());
     place_.assign(tables.n, -1);
     n_ = 0;
     for (std::size_t i = 0; i < tables.n; ++i) {
         if (usable != nullptr && usable[i] == 0) continue;
-        double effect = single[i];
-        for (std::size_t j = 0; j < tables.n; ++j)
-            if (j != i) effect += 0.5 * std::min(pair[pair_at(i, j)], 0.0);
         std::size_t at = n_++;
-        for (; at > 0 && effect_[at - 1] < effect; --at) {
-            effect_[at] = effect_[at - 1];
-            order_[at] = order_[at - 1];
-        }
-        effect_[at] = effect;
+        for (; at > 0 && effect_[order_[at - 1]] < effect_[i]; --at) order_[at] = order_[at - 1];
         order_[at] = i;
     }
     start_ = tables.start;
