@@ -125,12 +125,13 @@ Answers Session::for_rows(const Request& request, Pulse& pulse, const Search& se
 }
 
 void Session::look_up(std::int64_t row) {
-    problem_.patterns->read_codes(query(row), codes_.data());
     const Kept& kept = kept_[static_cast<std::size_t>(row)];
     if (kept.tables != nullptr) {
         tables_ = *kept.tables;
+        codes_ = kept.codes;
         return;
     }
+    problem_.patterns->read_codes(query(row), codes_.data());
     tables_.clear(n_features());
     tables_.start = problem_.rules.sign * problem_.forest->base();
     problem_.patterns->add_terms(codes_.data(), tables_);
@@ -161,6 +162,7 @@ Answers Session::pairs(const Request& request, std::int64_t widest, Pulse& pulse
             std::unique_ptr<PairTables>& tables = kept_[static_cast<std::size_t>(row)].tables;
             if (tables == nullptr) kept_bytes_ += tables_.terms.size() * sizeof(double);
             tables = std::make_unique<PairTables>(tables_);
+            kept_[static_cast<std::size_t>(row)].codes = codes_;
         }
         return Ending{Outcome::open, next - 1};
     });
