@@ -158,7 +158,7 @@ print(time.process_time() - begin, time.perf_counter() - wall)
 
 
 def start() -> dict:
-    """Seconds of processes that import what they need and explain 500 rows, best of some; the floor imports and stops."""
+    """Seconds of processes that import what they need and explain 500 rows; the floor imports and stops."""
     codes = {
         "first": FIRST.format(imports=", sev", then="sev.Explainer(model, rows, y).explain(rows)"),
         "imports_alone": FIRST.format(imports="", then=""),
