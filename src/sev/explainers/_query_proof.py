@@ -25,7 +25,7 @@ from sev.typing import BoolArray, FloatArray, IntArray
 #: Of the rows that look like the background, one in so many is compared at a vertex that no answer rests on.
 _ONE_IN = 16
 #: Of the sets of answers, which the model scores in any case, those of one row in so many are compared.
-_SETS_ONE_IN = 4
+_SETS_ONE_IN = 16
 _VERTICES_OF_A_STRANGE_ROW = 4
 #: A gap beyond this many tolerances is not rounding: then no row of the kind is trusted to the reading any more.
 _ROUNDING = 16.0
@@ -182,7 +182,7 @@ class QueryProof:
         With ``share``, of the rows that look like the background only some are compared.
         """
         if share:
-            chosen = self.is_strange[rows] | (self._hashes[rows] % np.uint64(_SETS_ONE_IN) == 0)
+            chosen = self.is_strange[rows] | ((self._hashes[rows] >> np.uint64(8)) % np.uint64(_SETS_ONE_IN) == 0)
             rows, sets, scores = rows[chosen], sets[chosen], scores[chosen]
         if len(rows):
             self._judge(rows, self._gaps(self._margins(rows, sets), scores), scores)
@@ -291,7 +291,7 @@ class QueryProof:
         features = np.arange(1, self._active.shape[1] + 1, dtype=np.uint64)
         with np.errstate(over="ignore"):
             seeds = self._hashes[rows] + np.uint64(number + 1) * _MIX
-            bits = _scramble(seeds[:, None] + features[None, :] * _MIX)
+            bits = _scramble(np.asarray(seeds[:, None] + features[None, :] * _MIX, dtype=np.uint64))
         return self._active[rows] & (bits >> np.uint64(63) == 1)
 
 

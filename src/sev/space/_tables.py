@@ -191,15 +191,23 @@ class TableForm:
         if self._all_float and all_float(frame) and np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)):
             return frame  # nothing missing, infinite or of another type: the usual table of numbers
         fitted = {}
-        for column in self.columns:
-            values = frame[column]
+        for number, (column, held) in enumerate(zip(self.columns, frame.dtypes.array, strict=True)):
             wanted = self.dtypes[column]
-            if values.dtype != wanted or isinstance(wanted, pd.CategoricalDtype):
-                values = _fit_column(values, wanted, column, what, restore)
-                fitted[column] = values
-            if values.dtype.kind == "f":
-                _refuse_infinity(values, column, what)
-        return _replace(frame, fitted) if fitted else frame
+            if held != wanted or isinstance(wanted, pd.CategoricalDtype):
+                fitted[column] = _fit_column(frame.iloc[:, number], wanted, column, what, restore)
+        if fitted:
+            frame = _replace(frame, fitted)
+        self._refuse_infinities(frame, what)
+        return frame
+
+    def _refuse_infinities(self, frame: pd.DataFrame, what: str) -> None:
+        floats = [number for number, dtype in enumerate(frame.dtypes.array) if dtype.kind == "f"]
+        plain = [number for number in floats if frame.dtypes.array[number] == _FLOAT]
+        # a sum is one pass without a temporary array; only a suspicious one is looked at more closely
+        if len(plain) == len(floats) and np.isfinite(np.add.reduce(frame.iloc[:, plain].to_numpy(), axis=None)):
+            return
+        for number in floats:
+            _refuse_infinity(frame.iloc[:, number], frame.columns[number], what)
 
 
 def all_float(frame: pd.DataFrame) -> bool:
