@@ -296,7 +296,8 @@ def _twins(queries: pd.DataFrame, assigned: IntArray) -> tuple[IntArray, IntArra
         # True, 1 and 1.0, and None and NaN, are different cells where a column holds objects
         cells: Any = values
         if values.dtype == object:
-            cells = pd.Series([(type(value), value) for value in values], dtype=object)
+            written = [value if isinstance(value, str) else repr(value) for value in values]
+            cells = pd.Series([(type(value), text) for value, text in zip(values, written, strict=True)], dtype=object)
         elif values.dtype in (np.float64, np.float32):
             cells = values.to_numpy().view(f"u{values.dtype.itemsize}")  # NaN as a value and as a missing one differ
         codes.append(pd.factorize(cells, use_na_sentinel=False)[0])

@@ -132,13 +132,20 @@ def _different(values: pd.Series, references: pd.Series, assigned: IntArray) -> 
 
 def _different_objects(mine: np.ndarray, other: np.ndarray) -> BoolArray:
     missing, other_missing = pd.isna(mine), pd.isna(other)
-    both = missing & other_missing
     different = np.asarray(missing != other_missing)
     present = ~missing & ~other_missing
     different[present] = np.asarray(mine[present] != other[present], dtype=np.bool_)
-    # None, NaN, NA and NaT are different cells: encoders make different categories of them
-    different[both] = [type(a) is not type(b) for a, b in zip(mine[both], other[both], strict=True)]
+    # None, NaN, NA and NaT are different cells, and so are 1, 1.0 and True: encoders make different categories of them
+    alike = ~different
+    different[alike] = [_is_another(a, b) for a, b in zip(mine[alike], other[alike], strict=True)]
     return different
+
+
+def _is_another(one: Any, other: Any) -> bool:
+    """Whether two cells that compare as equal, or are both missing, are written differently."""
+    if type(one) is not type(other):
+        return True
+    return not isinstance(one, str) and repr(one) != repr(other)
 
 
 def _stack(values: pd.Series, references: pd.Series) -> Any:

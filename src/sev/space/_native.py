@@ -60,6 +60,20 @@ def to_pandas(rows: NativeTable, kind: TableKind) -> pd.DataFrame:
     return pd.DataFrame(array, columns=names, dtype=object if array.dtype.kind == "O" else None, copy=False)
 
 
+def native_row(cells: dict[Any, Any], kind: TableKind, schema: Any) -> NativeTable | None:
+    """One row as a polars or arrow table of a schema; None where a cell does not fit it."""
+    try:
+        if kind == "polars":
+            import polars as pl
+
+            return pl.DataFrame([cells], schema=schema)
+        import pyarrow as pa
+
+        return pa.Table.from_pylist([cells], schema=schema)
+    except Exception:  # each library has its own errors for such cells
+        return None
+
+
 def to_pandas_for_model(frame: pd.DataFrame) -> pd.DataFrame:
     """The same rows, in a frame of their own: what a model writes into it changes no row of ours or the caller's."""
     return frame.copy(deep=not _COPIES_ON_WRITE)

@@ -19,6 +19,7 @@ import pandas as pd
 from sev.exceptions import InputError
 from sev.space._native import (
     TableKind,
+    native_row,
     table_kind,
     to_arrow,
     to_numpy,
@@ -107,13 +108,14 @@ class TableForm:
                 table: Any = row.to_numpy()[None, :]
             else:
                 label = row.name if row.name is not None else 0
-                table = pd.DataFrame({name: [row[name]] for name in row.index}, index=[label])
+                table = self._table_of_cells({name: row[name] for name in row.index}, label)
         elif isinstance(row, Mapping):
-            table = pd.DataFrame({name: [value] for name, value in row.items()})
+            table = self._table_of_cells(row, 0)
+            restore = isinstance(table, pd.DataFrame)
         elif isinstance(row, Sequence) and not isinstance(row, str):
             if len(row) != len(self.columns):
                 raise InputError(f"The {what} has {len(row)} values, expected {len(self.columns)}.")
-            table = pd.DataFrame([list(row)], columns=list(self.columns))
+            table = self._table_of_cells(dict(zip(self.columns, row, strict=True)), 0)
         else:
             table = row[None, :] if isinstance(row, np.ndarray) and row.ndim == 1 else row
             restore = False
@@ -121,6 +123,19 @@ class TableForm:
         if len(frame) != 1:
             raise InputError(f"Expected one row, got {len(frame)}: use explain() for several.")
         return frame
+
+    def _table_of_cells(self, cells: Mapping[Any, Any], label: Any) -> Any:
+        """One row of cells as they are: None stays None in a column of objects, and null beside NaN in polars."""
+        if self.kind in ("polars", "pyarrow") and set(self.columns) <= set(cells):
+            table = native_row({name: cells[name] for name in self.columns}, self.kind, self.schema)
+            if table is not None:
+                return table
+        objects = {name for name, dtype in self.dtypes.items() if pd.api.types.is_object_dtype(dtype)}
+        columns = {
+            name: pd.Series([value], index=[label], dtype=object if name in objects else None)
+            for name, value in cells.items()
+        }
+        return pd.DataFrame(columns, index=[label])
 
     def restored_rows(self, rows: pd.DataFrame) -> Iterator[tuple[IntArray, pd.DataFrame]]:
         """Rows of cells whose dtypes were lost, in tables of the dtypes that each row would have alone.
@@ -236,9 +251,12 @@ def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str, restore:
             return values
         cast = cast_losslessly(values, wanted)
         return values if cast is None else cast
+    if restore and not pd.api.types.is_object_dtype(wanted):
+        cast = cast_losslessly(values.astype(object), wanted)
+        return values if cast is None else cast
     is_text = pd.api.types.is_string_dtype(wanted) and not pd.api.types.is_object_dtype(wanted)
-    # None would become the marker of the text dtype: that is another cell, unless dtypes mean nothing
-    if is_text and values.dtype == object and (restore or not any(value is None for value in values)):
+    # None would become the marker of the text dtype: that is another cell
+    if is_text and values.dtype == object and not any(value is None for value in values):
         cast = cast_losslessly(values, wanted)
         return values if cast is None else cast
     return values

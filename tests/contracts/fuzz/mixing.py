@@ -48,8 +48,8 @@ def same_cells(query: np.ndarray, reference: np.ndarray, places: list[int]) -> b
 def one_row(table: Any, row: int) -> Any:
     """A row as users hold one: a Series, a 1-D array, a mapping."""
     kind = kind_of(table)
-    if kind == "pandas":
-        return table.iloc[row]
+    if kind == "pandas":  # cell by cell: ``iloc`` looks for one dtype, and rounds or fails where there is none
+        return pd.Series([table[name].array[row] for name in table.columns], index=table.columns, dtype=object)
     if kind == "numpy":
         return table[row]
     return table.row(row, named=True) if kind == "polars" else table.slice(row, 1).to_pylist()[0]

@@ -20,17 +20,17 @@ from sev.core import Problem, Solution, SolutionBuilder, n_words, pack
 from sev.typing import BoolArray, FloatArray
 
 _DESCEND_AFTER = 2
-#: Scores of a query that are not the search's: its own, and that of the reported set, which confirms it.
-SCORED_OUTSIDE = 2
+#: Scores of a query outside the search: its own, and both that and the reported set's once more, to confirm them.
+SCORED_OUTSIDE = 3
 _NO_LIMIT = 1 << 62
 
 
 def solve_blackbox(problem: Problem) -> Solution:
     """Find all minimum sets of every row, asking only :meth:`Problem.evaluate`.
 
-    ``max_predictions`` counts every row that the model scores for a query: its own score and the one that confirms the
-    reported set are two of them, so that the search itself scores at most ``max_predictions - 2`` vertices. A call in
-    which the model raises returns no scores and does not count.
+    ``max_predictions`` counts every row that the model scores for a query. Three of them are the query itself, the query
+    once more and the reported set once more, which confirm the answer, so that the search scores at most
+    ``max_predictions - 3`` vertices. A call in which the model raises returns no scores and does not count.
     """
     return _Search(problem).run()
 

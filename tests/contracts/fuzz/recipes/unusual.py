@@ -133,7 +133,10 @@ ARROW_AND_NULLABLE = {
 
 @recipe
 def further_pandas_dtypes(rng: Rng) -> Setup:
-    chosen = rng.choice(list(ARROW_AND_NULLABLE), int(rng.integers(2, 5)), replace=False)
+    # a row of a frame has one dtype: pandas rounds, or fails, where arrow's and its own have none in common
+    of_arrow = bool(rng.random() < 0.4)
+    pool = [name for name in ARROW_AND_NULLABLE if ("pyarrow" in name) == of_arrow]
+    chosen = rng.choice(pool, int(rng.integers(2, 5)), replace=False)
     frame = pd.DataFrame(
         {
             f"c{place}": pd.Series(ARROW_AND_NULLABLE[str(name)](rng, 70)).astype(str(name))
