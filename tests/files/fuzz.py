@@ -120,6 +120,7 @@ class Campaign:
                     raise RuntimeError(f"no case could be run: {errors.read()[-2000:].decode(errors='replace')}")
                 return
         name, seed = at_work
+        sys.stderr.write(f"{name} {seed}: {'hung' if hung else child.returncode}\n")
         self.crashes.append((name, seed, "hung" if hung else child.returncode))
         self._waiting[name] = seed + 1
         if seed + 1 >= self._count:

@@ -93,12 +93,13 @@ def changed_skops(data, generator):
     """A skops file with one to three things about it changed."""
     members = unzip(data)
     for _ in range(generator.randint(1, 3)):
-        if generator.random() < 0.5:
+        others = [name for name in members if name != "schema.json"]
+        if not others or generator.random() < 0.5:
             schema = json.loads(members["schema.json"])
             _change_schema(schema, members, generator)
             members["schema.json"] = json.dumps(schema).encode()
         else:
-            name = generator.choice([name for name in members if name != "schema.json"] or ["schema.json"])
+            name = generator.choice(others)
             members[name] = _changed_member(name, members[name], generator)
     return zipped(members)
 

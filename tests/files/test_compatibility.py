@@ -1,5 +1,6 @@
 """Files written by earlier versions load in this one."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -32,3 +33,29 @@ def test_it_says_what_wrote_it():
     manifest, _ = _container.unpack(FILES[0].read_bytes())
     assert manifest["format_version"] == 1
     assert {"numpy", "scikit-learn", "skops", "python"} <= set(manifest["versions"])
+
+
+RELEASED = sorted((Path(__file__).parent / "data" / "released-0.1").glob("*.sev"))
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+def test_files_of_the_first_release_give_the_answers_that_they_gave(path):
+    """Each was written by 0.1, beside the explanations that it gave for twenty rows."""
+    package = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}.get(path.stem)
+    if package:
+        pytest.importorskip(package)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # another version of scikit-learn than it was saved with
+        explainer = sev.load(path)
+    told = sev.Explanations.from_json(path.with_suffix(".json"))
+    again = explainer.explain(told._queries)
+    assert again.statuses.tolist() == told.statuses.tolist()
+    assert again.lower_bounds.tolist() == told.lower_bounds.tolist()
+    assert [set(one.sets) for one in again] == [set(one.sets) for one in told]
+    np.testing.assert_allclose(again.scores, told.scores, rtol=1e-6)
+    np.testing.assert_allclose(again.result_scores, told.result_scores, rtol=1e-6)
+    told.verify(explainer)
+
+
+def test_there_are_files_of_the_first_release():
+    assert len(RELEASED) == 8

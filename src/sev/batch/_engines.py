@@ -52,6 +52,7 @@ def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     waiting, again, failures = iter(parts), list[Part](), 0
+    _start_resource_tracker()
     while True:
         executor = ProcessPoolExecutor(
             n_workers, env=_threads_each(n_workers), initializer=_end_with, initargs=(os.getpid(),)
@@ -108,6 +109,17 @@ def holding_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if heard and callable(before):
             before(*heard[0])
+
+
+def _start_resource_tracker() -> None:
+    """Start the process with which workers share their semaphores before the workers themselves.
+
+    Python lets signals through again after it has started it: workers that are started along with it would hear Ctrl-C.
+    """
+    if os.name == "posix":
+        from multiprocessing.resource_tracker import ensure_running
+
+        ensure_running()
 
 
 def _end_workers(executor: Any, in_hand: list[Future[Part]]) -> None:

@@ -41,7 +41,7 @@ def _checked(state: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """A state whose positions lie inside its buffers."""
     if not isinstance(state, dict) or state.get("bit_generator") not in names:
         raise ArchiveError("The model holds a random generator of a kind that is not known.")
-    inner = state.get("state")
+    inner: Any = state.get("state")
     fits = isinstance(inner, dict)
     if fits and state["bit_generator"] == "MT19937":
         key, place = inner.get("key"), inner.get("pos")

@@ -144,4 +144,4 @@ def _metric_state(state: Any) -> tuple[float, np.ndarray]:
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 < value < _MOST_FEATURES
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 < int(value) < _MOST_FEATURES
