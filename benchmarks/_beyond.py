@@ -63,8 +63,8 @@ class _LinearSteps(_linear._LinearLoss):
 
     is_sorted = False
 
-    def _sev(self, rows: Tensor, logits: Tensor, reference_logit: Tensor) -> Tensor:
-        first = super()._sev(rows, logits, reference_logit)
+    def _sev(self, rows: Tensor, logits: Tensor, reference_logit: Tensor, weights: Tensor | None) -> Tensor:
+        first = super()._sev(rows, logits, reference_logit, weights)
         positive = torch.nonzero(logits.detach() >= 0.0)[:, 0]
         by_column = (rows[positive] - self._reference) * self.weights
         empty = by_column.new_zeros(len(positive), self._n_features)
@@ -131,10 +131,10 @@ class _TreeSteps(_trees._WeightLoss):
 
     is_sorted = False
 
-    def __init__(self, ensemble: Any, n_own: int, task: TrainingTask, settings: Any) -> None:
-        super().__init__(ensemble, n_own, task, settings)
-        self._ensemble, self._task = ensemble, task
-        self._further = torch.zeros(0, ensemble.n_trees)
+    def __init__(self, tables: _trees.TreeTables, settings: Any) -> None:
+        super().__init__(tables, settings)
+        self._ensemble, self._task = tables.ensemble, tables.task
+        self._further = torch.zeros(0, tables.ensemble.n_trees)
         self._n_positive = 1
         self._n_calls = 0
 
@@ -151,7 +151,7 @@ class _TreeSteps(_trees._WeightLoss):
     def _search(self) -> None:
         """Rows two and more steps away, for those that one step does not turn."""
         task = self._task
-        rows = task.rows[(self._logits(self._outputs) >= 0.0).numpy()]
+        rows = task.rows[(self._logits(self._tables.outputs) >= 0.0).numpy()]
         self._n_positive = max(1, len(rows))
         table = self._table(rows)
         order = np.argsort(table, axis=1)
@@ -169,11 +169,12 @@ class _TreeSteps(_trees._WeightLoss):
         else:
             start = self._set(rows, task.present[order[:, 0]])
             further = self._set(start, task.present[self._table(start).argmin(axis=1)])
-        self._further = torch.from_numpy(_trees._outputs(self._ensemble, further))
+        self._further = torch.from_numpy(_trees.tree_outputs(self._ensemble, task, further))
 
     def _table(self, rows: FloatArray) -> FloatArray:
         every = [self._set(rows, np.full(len(rows), feature)) for feature in self._task.present.tolist()]
-        scores = [self._logits(torch.from_numpy(_trees._outputs(self._ensemble, one))).numpy() for one in every]
+        outputs = [torch.from_numpy(_trees.tree_outputs(self._ensemble, self._task, one)) for one in every]
+        scores = [self._logits(one).numpy() for one in outputs]
         return np.stack(scores, axis=1)
 
     def _set(self, rows: FloatArray, feature: IntArray) -> FloatArray:

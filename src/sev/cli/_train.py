@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from sev.cli._options import common, restricted, rows_and_labels, table_options, trust_pickle
@@ -14,7 +12,14 @@ from sev.cli._output import output_file, say, write_result
 @click.option("--model", required=True, type=click.Path(), help="Fitted model: .skops, or .pkl with --trust-pickle.")
 @table_options
 @click.option("--objective", type=click.Choice(["minus", "plus", "volume", "both"]), default="minus", show_default=True)
-@click.option("--max-accuracy-loss", type=float, default=0.005, show_default=True, help="Accuracy that may be lost.")
+@click.option("--max-accuracy-loss", type=float, help="Accuracy that may be lost.  [default: 0.005 without --metric]")
+@click.option(
+    "--metric", "metrics", multiple=True, help="Metric of scikit-learn with a floor, such as roc_auc; may be repeated."
+)
+@click.option(
+    "--max-metric-loss", type=float, default=0.005, show_default=True, help="How much each --metric may lose."
+)
+@click.option("--class-weight", type=click.Choice(["balanced"]), help="Weight classes by how rare they are.")
 @restricted
 @click.option(
     "--output",
@@ -32,7 +37,10 @@ def train(
     text: tuple[str, ...] | None,
     numbers: tuple[str, ...] | None,
     objective: str,
-    max_accuracy_loss: float,
+    max_accuracy_loss: float | None,
+    metrics: tuple[str, ...],
+    max_metric_loss: float,
+    class_weight: str | None,
     restricted: tuple[str, ...] | None,
     output: str,
     trust_pickle: bool,
@@ -57,10 +65,13 @@ def train(
         rows,
         labels.to_numpy(),
         objective=objective,
+        metric=metrics or None,
+        max_metric_loss=max_metric_loss,
         max_accuracy_loss=max_accuracy_loss,
+        class_weight=class_weight,
         restricted=restricted or (),
         random_state=0 if seed is None else seed,
-        verbose=not quiet and sys.stderr.isatty(),
+        verbose=False if quiet else None,
     )
     with output_file(output, ".skops") as path:
         save_model(better, path, allow_pickle=trust_pickle)

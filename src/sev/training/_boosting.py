@@ -15,13 +15,13 @@ class SEVGradientBoostingClassifier(SEVClassifier):
     """Boosted trees, re-weighted so that their decisions need few reasons.
 
     The trees of a fitted ensemble stay as they are; each gets a new weight. With ``grow``, trees that are fitted to the
-    whole loss are added first: where short explanations are dear, that costs less accuracy.
+    whole loss are added first: where short explanations are costly, that loses less accuracy.
 
     ``base_estimator`` may be scikit-learn's ``GradientBoostingClassifier`` (the default, 200 trees of depth 3) or
-    ``HistGradientBoostingClassifier``, XGBoost's ``XGBClassifier`` or LightGBM's ``LGBMClassifier``, and the fitted
-    model is one of the same class with scaled leaves. Parameters and attributes are those of
-    :class:`SEVLogisticRegression`, save that there is no "volume" and no ``coef_``, and that there is one more
-    parameter.
+    ``HistGradientBoostingClassifier``, XGBoost's ``XGBClassifier``, LightGBM's ``LGBMClassifier`` or CatBoost's
+    ``CatBoostClassifier``, and the fitted model is one of the same class with scaled leaves. Parameters and attributes
+    are those of :class:`SEVLogisticRegression`, save that there is no "volume" and no ``coef_``, and that there is one
+    more parameter.
 
     Parameters
     ----------

@@ -58,8 +58,16 @@ class SEVLogisticRegression(SEVClassifier):
         See ``early_stopping``.
     random_state : int, RandomState or None, default=None
         Seed of whatever is random.
-    verbose : bool, default=False
-        Show a bar with the running terms of the loss.
+    verbose : bool, default=None
+        Show a bar with the running terms of the loss; None: on a terminal or in a notebook, once it takes more than
+        three seconds.
+    class_weight : dict or "balanced", default=None
+        Weight of each class, of the base model's fit and of every term of the loss.
+    max_rate_change : float, default=0.1
+        By which part of itself the share of positive decisions may differ from the base model's. It is measured on
+        rows held out (cross-validation on small data), and the intercept is moved so that it holds there; where it
+        does not hold all the same, the fit warns. With ``restricted`` features it is measured only, with
+        ``rate_penalty=0`` and ``schedule="paper"`` neither. None: not measured, which saves the extra fits.
 
     Attributes
     ----------
@@ -75,6 +83,11 @@ class SEVLogisticRegression(SEVClassifier):
         The reference: the value of each column.
     history_ : list of dict
         Mean of each term of the loss in each pass.
+    rate_change_ : float
+        Change of the share of positive decisions on rows held out, as a part of the base model's; NaN where it was
+        not measured.
+    n_base_fits_ : int
+        Fits of the base model: more than one where a perceptron at first predicted nobody positive.
 
     Examples
     --------

@@ -14,7 +14,8 @@ class SEVMLPClassifier(SEVClassifier):
     """Multi-layer perceptron, tuned so that its decisions need few reasons.
 
     Tuned in torch, but scikit-learn's ``MLPClassifier`` before and after: predictions need no torch. The base model is
-    by default one of two hidden layers of 128 with early stopping. Parameters and attributes are those of
+    by default one of two hidden layers of 128 with early stopping; where it predicts nobody positive it is fitted again
+    with up to three other seeds, and then without early stopping. Parameters and attributes are those of
     :class:`SEVLogisticRegression`, save that there is no "volume" and no ``coef_``.
 
     Examples

@@ -52,13 +52,14 @@ class NetworkTrainer:
         reference = torch.from_numpy(self._task.reference.astype(np.float32))[None]
         last = [layer for layer in module if isinstance(layer, nn.Linear)][-1]
         with torch.no_grad():
-            last.bias += final_shift(
+            shift = final_shift(
                 settings,
                 module(self.rows).numpy().astype(np.float64),
                 self.rate,
                 reference_logit=float(module(reference)),
                 weights=self._task.weights,
             )
+            last.bias.add_(shift)
 
 
 class _NetworkLoss:

@@ -132,7 +132,7 @@ def optimize(
     if hopeless:
         path = limits.judge(start)
         record = OptimizationRecord(
-            objective, path, None, f"The model is returned as it was: {hopeless}.", "its own rows"
+            objective, path, None, f"The model is returned as it was: {hopeless}.", "the model's own training rows"
         )
         warnings.warn(record.reason, TrainingWarning, stacklevel=2)
         return model, record
@@ -152,7 +152,7 @@ def _why_hopeless(line: pd.Series) -> str:
         return "it predicts nobody positive, so there is no decision to explain"
     if line["sev"] < 1.0 + _LEAST_GAIN and not line["reference_positive"] and not line["unexplainable"]:
         return (
-            f"its mean SEV is already {line['sev']:.3f}, and no explanation is shorter than 1, so nothing can be gained"
+            f"nothing can be gained, as its mean SEV is already {line['sev']:.3f} and no explanation is shorter than 1"
         )
     return ""
 

@@ -37,7 +37,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
         row = int(wrong[0])
         raise InputError(f"sample_weight of row {row} is {weights[row]:g}: it must be a finite number of at least 0.")
     if not weights.any():
-        raise InputError("sample_weight is 0 for every row: at least one row must count.")
+        raise InputError("sample_weight is zero for every row: at least one row must count.")
     return weights
 
 
