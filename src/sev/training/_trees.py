@@ -33,8 +33,8 @@ class TreeTrainer:
         self._ensemble = ensemble_of(base)
         if self._ensemble.n_trees == 0:
             raise TrainingError(
-                f"This {type(base).__name__} has no trees, so there are no weights to tune: fit it with at least one tree "
-                "(n_estimators=1 or more)."
+                f"This {type(base).__name__} has no trees, so there are no weights to tune: fit it with at least one "
+                "tree (n_estimators=1 or more)."
             )
         #: Tables of the ensemble as it is, by objective and seed: penalties share them.
         self._tables: dict[tuple[Objective, int], TreeTables] = {}

@@ -63,9 +63,7 @@ class Tuner:
         categories = category_columns(model, form.columns)
         try:
             encoder = ProbedEncoder(unwrap(model, "predict_proba").transform, form, builder.space(frame), frame)
-            task, row = builder.build(
-                frame, positives, encoder, is_positive, weights=weights, categories=categories
-            )
+            task, row = builder.build(frame, positives, encoder, is_positive, weights=weights, categories=categories)
         except CannotReadError as error:
             raise ModelError(
                 f"{type(model).__name__} cannot be tuned feature by feature: {error}. Encode each column by itself "

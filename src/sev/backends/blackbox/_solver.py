@@ -28,8 +28,8 @@ _NO_LIMIT = 1 << 62
 def solve_blackbox(problem: Problem) -> Solution:
     """Find all minimum sets of every row, asking only :meth:`Problem.evaluate`.
 
-    ``max_predictions`` counts every row that the model scores for a query. Three of them are the query itself, the query
-    once more and the reported set once more, which confirm the answer, so that the search scores at most
+    ``max_predictions`` counts every row that the model scores for a query. Three of them are the query itself, the
+    query once more and the reported set once more, which confirm the answer, so that the search scores at most
     ``max_predictions - 3`` vertices. A call in which the model raises returns no scores and does not count.
     """
     return _Search(problem).run()
