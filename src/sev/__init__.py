@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from sev.backends.networks import torch_pipeline
     from sev.comparison import compare_methods
-    from sev.files import load
+    from sev.explainers import load
     from sev.reports import reasons, report
     from sev.training import (
         SEVGradientBoostingClassifier,
@@ -91,7 +91,7 @@ _HOMES = {
     "SEVMLPClassifier": "sev.training",
     "compare": "sev.training",
     "compare_methods": "sev.comparison",
-    "load": "sev.files",
+    "load": "sev.explainers",
     "losses": "sev.training.losses",
     "optimize": "sev.training",
     "reasons": "sev.reports",

@@ -516,7 +516,7 @@ def test_a_black_box_always_says_why(name):
     with pytest.warns(FallbackWarning, match=f"within a budget.*{reason}"):
         explainer = sev.Explainer(model.fit(X, y), X, y, target=1, reference="median", allow_positive_reference=True)
     assert reason in explainer.backend_reason
-    again = sev.Explainer._from_parts(explainer._parts())  # no second warning for what is known
+    again = sev.Explainer.from_parts(explainer.parts())  # no second warning for what is known
     assert again.backend_reason == explainer.backend_reason
 
 

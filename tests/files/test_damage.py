@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sev
 from sev.exceptions import ArchiveError, SevError, UntrustedTypeError
-from sev.files import _container, from_bytes, load_model, to_bytes
+from sev.files import _container, load_model
 from sev.files._catboost import check_bytes as check_catboost_bytes
 from sev.files._lightgbm import checked_text as check_lightgbm_text
 from sev.files._models import model_from_bytes, model_to_bytes
@@ -34,7 +34,7 @@ def small_explainer():
 
 @pytest.fixture(scope="module")
 def archive():
-    return to_bytes(small_explainer())
+    return small_explainer().to_bytes()
 
 
 def sealed(zip_bytes):
@@ -66,11 +66,11 @@ def rebuilt(archive, change_manifest=None, **members):
 
 def refused(data, match=None):
     with pytest.raises(ArchiveError, match=match):
-        from_bytes(data)
+        sev.Explainer.from_bytes(data)
 
 
 def test_the_helpers_build_files_that_load(archive):
-    assert from_bytes(rebuilt(archive)).backend == "linear"
+    assert sev.Explainer.from_bytes(rebuilt(archive)).backend == "linear"
 
 
 # -- by accident -------------------------------------------------------------------------------------------------------
@@ -160,10 +160,10 @@ def test_code_in_a_pickle_does_not_run(archive, capsys):
 
     bad = pickle.dumps(_Runs())
     with pytest.raises(UntrustedTypeError, match="trust_pickle"):
-        from_bytes(rebuilt(archive, lambda m: {**m, "model_form": "pickle"}, model__bin=bad))
+        sev.Explainer.from_bytes(rebuilt(archive, lambda m: {**m, "model_form": "pickle"}, model__bin=bad))
     for form in ("skops", "xgboost", "lightgbm", "catboost", "joblib", None, 3, ["skops"]):
         with pytest.raises(SevError):
-            from_bytes(rebuilt(archive, lambda m, form=form: {**m, "model_form": form}, model__bin=bad))
+            sev.Explainer.from_bytes(rebuilt(archive, lambda m, form=form: {**m, "model_form": form}, model__bin=bad))
     assert MARK not in capsys.readouterr().out
 
 
@@ -178,7 +178,7 @@ def test_types_outside_the_list_are_refused_by_name(archive):
         for name, data in {**inside, "schema.json": schema}.items():
             file.writestr(name, data)
     with pytest.raises(UntrustedTypeError, match=r"subprocess\.Popen"):
-        from_bytes(rebuilt(archive, model__bin=buffer.getvalue()))
+        sev.Explainer.from_bytes(rebuilt(archive, model__bin=buffer.getvalue()))
 
 
 def mutated(node, generator, depth=0):
@@ -214,7 +214,7 @@ def test_hostile_descriptions_never_do_more_than_fail(archive):
             text = json.dumps(mutated(plain[which], generator)).encode()
             data = rebuilt(archive, **{which.replace(".", "__"): text})
         try:
-            loaded = from_bytes(data)
+            loaded = sev.Explainer.from_bytes(data)
         except SevError:
             refusals += 1
         else:

@@ -17,7 +17,6 @@ from sklearn.svm import SVC
 
 import sev
 from sev.exceptions import InputError, UntrustedTypeError
-from sev.files import from_bytes, to_bytes
 from sev.files._models import model_from_bytes, model_to_bytes
 
 MODELS = {
@@ -66,7 +65,7 @@ def booster(library):
 def test_boosters_survive(library):
     _, model, rows, y = booster(library)
     explainer = quietly(lambda: sev.Explainer(model, rows, y, allow_positive_reference=True))
-    same(explainer, from_bytes(to_bytes(explainer)), rows[:10])
+    same(explainer, sev.Explainer.from_bytes(explainer.to_bytes()), rows[:10])
 
 
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
@@ -90,7 +89,7 @@ def test_the_proof_sample_and_the_reference_come_back_exactly():
         return (rows["age"] > 50).to_numpy() * 0.5 + 0.25
 
     explainer = quietly(lambda: sev.Explainer(score, frame, reference="median", allow_positive_reference=True))
-    again = from_bytes(to_bytes(explainer, allow_pickle=True), trust_pickle=True)
+    again = sev.Explainer.from_bytes(explainer.to_bytes(allow_pickle=True), trust_pickle=True)
     pd.testing.assert_frame_equal(explainer._sample, again._sample)
     pd.testing.assert_frame_equal(explainer.reference, again.reference)
     assert again._form.dtypes == explainer._form.dtypes
@@ -113,14 +112,14 @@ def test_other_tables_survive(library):
         return np.asarray(rows["age"].to_numpy() > 50, dtype=float)
 
     explainer = quietly(lambda: sev.Explainer(score, table))
-    again = from_bytes(to_bytes(explainer, allow_pickle=True), trust_pickle=True)
+    again = sev.Explainer.from_bytes(explainer.to_bytes(allow_pickle=True), trust_pickle=True)
     assert again._form.schema == explainer._form.schema
     same(explainer, again, table[:10])
 
 
 def test_a_real_row_as_reference_survives():
     explainer = loans.explainer(reference=sev.references.NearestRow())
-    again = from_bytes(to_bytes(explainer))
+    again = sev.Explainer.from_bytes(explainer.to_bytes())
     pd.testing.assert_frame_equal(explainer.reference, again.reference)
     same(explainer, again, loans.rows(20, seed=1))
 
@@ -152,7 +151,7 @@ def test_every_class_is_explained_as_before():
     y = np.select([frame["age"] < 40, frame["age"] < 60], ["low", "middle"], "high")
     model = loans.pipeline(RandomForestClassifier(5, random_state=0)).fit(frame, y)
     explainer = quietly(lambda: sev.Explainer(model, frame, y, target="predicted"))
-    same(explainer, from_bytes(to_bytes(explainer)), frame[:10])
+    same(explainer, sev.Explainer.from_bytes(explainer.to_bytes()), frame[:10])
 
 
 def test_explainers_are_pickled_by_their_parts():
@@ -162,7 +161,7 @@ def test_explainers_are_pickled_by_their_parts():
 
 def test_saving_twice_gives_the_same_bytes():
     explainer = loans.explainer()
-    assert to_bytes(explainer) == to_bytes(explainer)
+    assert explainer.to_bytes() == explainer.to_bytes()
 
 
 def test_a_model_without_a_safe_form_needs_two_agreements(tmp_path):
@@ -188,7 +187,7 @@ def test_a_model_that_skops_changes_is_refused(monkeypatch):
     other = loans.pipeline(LogisticRegression(C=1e-3))
     monkeypatch.setitem(_models._READERS, "skops", lambda data: other)
     with pytest.raises(InputError, match="does not survive being saved"):
-        to_bytes(explainer)
+        explainer.to_bytes()
 
 
 def test_an_older_file_stays_when_saving_fails(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ _VALUES_PER_COLUMN = 256
 _MOST_ROWS = 1024
 
 
-def telling_rows(frame: pd.DataFrame) -> IntArray:
+def representative_rows(frame: pd.DataFrame) -> IntArray:
     """Positions of rows that show what the columns can hold: every category, extremes, missing values, and a spread.
 
     Chosen without chance, so that the same background always gives the same proof.

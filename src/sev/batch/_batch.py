@@ -21,7 +21,7 @@ from sev.batch._work import Work, done_rows, part_rows, place_archive
 from sev.batch._writers import telling_full_disk, write_tables
 from sev.core import __version__
 from sev.exceptions import BatchError, InputError
-from sev.files._container import naming, read_whole
+from sev.files import naming, read_whole
 
 if TYPE_CHECKING:
     from sev.explainers import Explainer

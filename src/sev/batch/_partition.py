@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,8 @@ from sev.batch._cells import rows_of, used_columns
 from sev.batch._inputs import ROWS_AT_ONCE
 from sev.batch._results import problem_rows, result_schema, to_arrow
 from sev.exceptions import InputError
-from sev.explainers._explainer import DEFAULT_MAX_PREDICTIONS
-from sev.files import from_bytes, to_bytes
+from sev.explainers import DEFAULT_MAX_PREDICTIONS, Explainer
 from sev.typing import Kind
-
-if TYPE_CHECKING:
-    from sev.explainers import Explainer
 
 
 class PartitionExplainer:
@@ -76,7 +72,7 @@ class PartitionExplainer:
     @classmethod
     def of(cls, explainer: Explainer, *, allow_pickle: bool = False, **options: Any) -> PartitionExplainer:
         """Make one from an explainer in memory; ``allow_pickle`` as for :meth:`sev.Explainer.save`."""
-        return cls(to_bytes(explainer, allow_pickle=allow_pickle), trust_pickle=allow_pickle, **options)
+        return cls(explainer.to_bytes(allow_pickle=allow_pickle), trust_pickle=allow_pickle, **options)
 
     @property
     def explainer(self) -> Explainer:
@@ -98,7 +94,7 @@ class PartitionExplainer:
 
         A column that has the name of a result is called ``<name>_input`` there.
         """
-        used = set(used_columns(names, self.explainer._form).values())
+        used = set(used_columns(names, self.explainer.form).values())
         if self._keep is None:
             chosen = [name for name in names if name not in used]
         else:
@@ -122,7 +118,7 @@ class PartitionExplainer:
 
     def arrow(self, table: pa.Table) -> pa.Table:
         """Results for rows of an arrow partition, in order."""
-        rows, problems = rows_of(table, self.explainer._form)
+        rows, problems = rows_of(table, self.explainer.form)
         parts = [to_arrow(many, sets=self._sets) for many in self._explained(rows)]
         if problems:
             parts.append(problem_rows(list(problems.values()), sets=self._sets))
@@ -137,13 +133,13 @@ class PartitionExplainer:
 
     def _asked_of(self, explainer: Explainer) -> Any:
         """Settings of all calls: as a user's, but all sets are listed at once, because all are written."""
-        asked = explainer._settings(**self.settings, max_predictions=DEFAULT_MAX_PREDICTIONS)
+        asked = explainer.settings_for(**self.settings, max_predictions=DEFAULT_MAX_PREDICTIONS)
         return replace(asked, settled=True)
 
     def _explained(self, rows: pd.DataFrame) -> Iterator[Any]:
         # slices of one length, whatever the machine does: the last bit of a model's score may depend on the rows beside
         for first in range(0, len(rows), ROWS_AT_ONCE):
-            yield self.explainer._explain(rows.iloc[first : first + ROWS_AT_ONCE], self._asked)
+            yield self.explainer.explain_rows(rows.iloc[first : first + ROWS_AT_ONCE], self._asked)
 
 
 class _Bytes:
@@ -161,4 +157,4 @@ class _Bytes:
 
 @lru_cache(maxsize=4)
 def _loaded(digest: str, archive: _Bytes, trust_pickle: bool) -> Explainer:
-    return from_bytes(archive.data, trust_pickle=trust_pickle)
+    return Explainer.from_bytes(archive.data, trust_pickle=trust_pickle)

@@ -21,7 +21,7 @@ from sev.batch._inputs import Part
 from sev.batch._partition import PartitionExplainer
 from sev.batch._writers import telling_full_disk, write_tables
 from sev.exceptions import BatchError, InputError
-from sev.files._container import MOST_BYTES
+from sev.files import MOST_BYTES
 
 ARCHIVE = "_explainer.sev"
 _PARQUET = TableFormat("parquet")

@@ -120,9 +120,8 @@ def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
 
 
 def _to_stdout(explainer: str, inputs: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
-    from sev.batch._inputs import input_files, n_rows_of
-    from sev.batch._streaming import explain_stream
-    from sev.files._container import naming, read_whole
+    from sev.batch import explain_stream, input_files, n_rows_of
+    from sev.files import naming, read_whole
 
     unused: dict[str, Any] = {"engine": "local", "address": None, "jobs": 1}
     for name, default in unused.items():

@@ -81,14 +81,13 @@ def explained(explainer: Any, data: str, id_column: str | None, quiet: bool) -> 
 
     import pandas as pd
 
-    from sev.batch._cells import rows_of
-    from sev.batch._whole import read_table
+    from sev.batch import read_table, rows_of
     from sev.exceptions import InputError
 
     table = read_table(data)
     if id_column is not None and id_column not in table.column_names:
         raise InputError(f"{data} has no column {id_column!r} for --id; it has {table.column_names[:12]}.")
-    rows, problems = rows_of(table, explainer._form)
+    rows, problems = rows_of(table, explainer.form)
     if problems:
         row, problem = next(iter(problems.items()))
         raise InputError(f"{data}, row {row}: {problem}.")

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sev.comparison._coding import Coding
-from sev.explainers import Explainer
-from sev.explainers._task import Task
+from sev.explainers import Explainer, Task
 from sev.space import FeatureSpace, Mixer, TableForm, differing_features
 from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
 
@@ -45,17 +44,17 @@ class Case:
 
     @property
     def _task(self) -> Task:
-        return self.explainer._tasks[0]
+        return self.explainer.tasks[0]
 
     @property
     def form(self) -> TableForm:
         """What rows look like."""
-        return self.explainer._form
+        return self.explainer.form
 
     @property
     def space(self) -> FeatureSpace:
         """Which columns move together."""
-        return self.explainer._space
+        return self.explainer.space
 
     @property
     def target_index(self) -> int:
@@ -75,7 +74,7 @@ class Case:
     @cached_property
     def allowed(self) -> BoolArray:
         """Features that may be changed."""
-        return ~self.explainer._restricted
+        return ~self.explainer.space.select(self.explainer.restricted)
 
     @cached_property
     def differs(self) -> BoolArray:

@@ -228,9 +228,9 @@ def _case(
     """The rows that are predicted as the target, at most so many, and their labels."""
     if max_queries is not None and (not isinstance(max_queries, (int, np.integer)) or max_queries < 1):
         raise InputError(f"max_queries={max_queries!r} must be an integer of at least 1, or None.")
-    form = explainer._form
+    form = explainer.form
     rows = form.to_frame(X)
-    task = explainer._tasks[0]
+    task = explainer.tasks[0]
     scores, _ = task.score_safely(rows)
     positive = np.flatnonzero(np.isfinite(scores) & task.scorer.is_positive(scores))
     if not positive.size:

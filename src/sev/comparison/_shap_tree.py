@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
-from sev.backends._protocol import CannotReadError
-from sev.backends._wrappers import Unwrapped, unwrap
+from sev.backends import CannotReadError, ColumnwiseEncoding, Unwrapped, as_float_matrix, unwrap
 from sev.comparison._answers import Importances
 from sev.comparison._case import Case, NotApplicable
 from sev.comparison._quiet import quietly
@@ -60,7 +58,7 @@ def _encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame]
         return as_float_matrix(unwrapped.transform(rows))
 
     try:
-        encoding = ColumnwiseEncoding(numbers, case.form, case.space, case.explainer._sample)
+        encoding = ColumnwiseEncoding(numbers, case.form, case.space, case.explainer.sample)
     except CannotReadError as error:
         raise NotApplicable(f"{error}, so its values belong to no feature") from error
     encoding.own_new_columns(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sev.backends._scores import ModelScores, Scorer
+from sev.backends import ModelScores, Scorer
 from sev.exceptions import InputError, PositiveReferenceError
+from sev.explainers._task import Task
 from sev.references import FittedReference
 from sev.space import TableForm
-from sev.typing import FloatArray
+from sev.typing import FloatArray, NativeTable
 
 
 def checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
@@ -22,7 +24,9 @@ def checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or len(array) != n_rows:
-        raise InputError(f"y_train has shape {array.shape}, X_train has {n_rows} rows: one label a row is needed.")
+        raise InputError(
+            f"y_train has shape {array.shape}, X_train has {n_rows} rows: y_train must have one label per row."
+        )
     # by value: True is a label of a model that numbers its classes 0 and 1
     strange = [value for value in pd.unique(pd.Series(array)) if not any(value == name for name in classes)]
     if strange:
@@ -59,3 +63,14 @@ def threshold_for(target: Any, scores: ModelScores, threshold: float | None, n_t
     if threshold is None or n_targets == 1 or target == scores.classes[1]:
         return threshold
     return -threshold if scores.response == "decision_function" else 1.0 - threshold
+
+
+def check_same_scores(model: Any, mine: Sequence[Task], theirs: Sequence[Task], rows: NativeTable) -> None:
+    """What was written to a file must score like what was given: better now than when somebody needs it."""
+    for one, other in zip(mine, theirs, strict=True):
+        same = np.array_equal(one.scorer.scores(rows), other.scorer.scores(rows), equal_nan=True)
+        if not same or not np.array_equal(one.reference_scores, other.reference_scores):
+            raise InputError(
+                f"This {type(model).__name__} does not survive being saved: read back, it scores rows differently. "
+                "allow_pickle=True does not help; save the model in its library's own format instead."
+            )

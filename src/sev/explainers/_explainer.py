@@ -10,26 +10,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.backends._agreement import check_decisions
-from sev.backends._categories import category_columns
-from sev.backends._protocol import CannotReadError
-from sev.backends._reading import Reading, read_model
-from sev.backends._responses import model_scores
-from sev.backends._sampling import telling_rows
-from sev.backends._scores import ModelScores, Scorer, check_probabilities
-from sev.backends._unreadable import is_function
+from sev._io import write_file
+from sev.backends import (
+    CannotReadError,
+    ModelScores,
+    Reading,
+    Scorer,
+    category_columns,
+    check_decisions,
+    check_probabilities,
+    is_function,
+    model_scores,
+    read_model,
+    representative_rows,
+)
 from sev.core import Answers, Limits
 from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation
 from sev.explainers._batches import answer_all
-from sev.explainers._checks import checked_labels, reference_scores, threshold_for
+from sev.explainers._checks import check_same_scores, checked_labels, reference_scores, threshold_for
 from sev.explainers._hashing import table_hash
 from sev.explainers._html import explainer_as_html
 from sev.explainers._origin import Origin
-from sev.explainers._parts import ExplainerParts, TargetParts
 from sev.explainers._source import ExplainerSource
 from sev.explainers._task import Task
 from sev.explainers._work import Settings
 from sev.explanations import Explanation, Explanations
+from sev.files import ExplainerParts, TargetParts, pack_explainer, refusing, unpack_explainer
 from sev.references import Background, FittedReference, Reference, as_reference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
@@ -107,7 +113,7 @@ class Explainer:
         self._space = FeatureSpace.of(background, groups)
         self._restricted = self._space.select(restricted)
         self.labels.wording(dict.fromkeys(self._space.names))  # names of unknown features are an error now
-        self._sample = background.iloc[telling_rows(background)].reset_index(drop=True)
+        self._sample = background.iloc[representative_rows(background)].reset_index(drop=True)
         scores = model_scores(model, self._form.to_native(self._sample), y_train, target)
         classes = scores.classes if _is(target, "predicted") else (scores.for_target(target, threshold).target,)
         if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
@@ -168,9 +174,9 @@ class Explainer:
         Explanations
             One for each row, in order.
         """
-        return self._explain(
+        return self.explain_rows(
             self._form.to_frame(X),
-            self._settings(kind, restricted, max_size, max_sets, time_limit, max_predictions),
+            self.settings_for(kind, restricted, max_size, max_sets, time_limit, max_predictions),
             n_jobs=n_jobs,
             progress=progress,
         )
@@ -201,9 +207,21 @@ class Explainer:
             Pickle a model that has no safe form. Whoever loads such a file runs whatever code it holds, and has to
             agree to that with ``sev.load(path, trust_pickle=True)``.
         """
-        from sev.files import save
+        write_file(path, self.to_bytes(allow_pickle=allow_pickle))
 
-        save(self, path, allow_pickle=allow_pickle)
+    def to_bytes(self, *, allow_pickle: bool = False) -> bytes:
+        """The bytes that :meth:`save` writes."""
+        data = pack_explainer(self.parts(), allow_pickle=allow_pickle)
+        again = type(self).from_bytes(data, trust_pickle=True)
+        check_same_scores(self.model, self._tasks, again.tasks, self._form.to_native(self._sample))
+        return data
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, trust_pickle: bool = False) -> Explainer:
+        """Inverse of :meth:`to_bytes`; see :func:`sev.load`."""
+        parts = unpack_explainer(data, trust_pickle=trust_pickle)
+        with refusing("its parts do not fit together"):
+            return cls.from_parts(parts)
 
     # -- what it is made of --------------------------------------------------------------------------------------------
 
@@ -233,6 +251,26 @@ class Explainer:
         if len(self._tasks) == 1:
             return self._tasks[0].reference.rows.copy()
         return pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
+
+    @property
+    def form(self) -> TableForm:
+        """What rows look like."""
+        return self._form
+
+    @property
+    def space(self) -> FeatureSpace:
+        """Which columns belong to which feature."""
+        return self._space
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The classes being explained, each with its score, reference and reading."""
+        return tuple(self._tasks)
+
+    @property
+    def sample(self) -> pd.DataFrame:
+        """Background rows on which the reading of the model is proven."""
+        return self._sample
 
     @property
     def reference_name(self) -> str:
@@ -269,10 +307,11 @@ class Explainer:
     @property
     def source(self) -> ExplainerSource:
         """What results ask of this explainer: scores, further sets, where they come from."""
-        settings = self._settings("minus", None, None, 100, None, None)
+        settings = self.settings_for("minus", None, None, 100, None, None)
         return ExplainerSource(self._form, self._tasks, settings, self._origin)
 
-    def _parts(self) -> ExplainerParts:
+    def parts(self) -> ExplainerParts:
+        """What this explainer is made of, without what can be worked out again."""
         return ExplainerParts(
             model=self.model,
             form=self._form,
@@ -291,7 +330,7 @@ class Explainer:
         )
 
     @classmethod
-    def _from_parts(cls, parts: ExplainerParts) -> Explainer:
+    def from_parts(cls, parts: ExplainerParts) -> Explainer:
         """Build an explainer whose reference is known already; the model is read and proven again."""
         self = cls.__new__(cls)
         self.model = parts.model
@@ -312,7 +351,7 @@ class Explainer:
 
     def __reduce__(self) -> Any:
         # readings hold locks and closures: another process makes its own, and proves it
-        return type(self)._from_parts, (self._parts(),)
+        return type(self).from_parts, (self.parts(),)
 
     def _read(self, scores: ModelScores, expected_reason: str | None = None) -> Reading | None:
         try:
@@ -379,7 +418,7 @@ class Explainer:
             )
         )
 
-    def _settings(
+    def settings_for(
         self,
         kind: Kind,
         restricted: Iterable[str] | None,
@@ -388,18 +427,19 @@ class Explainer:
         time_limit: float | None,
         max_predictions: int | None,
     ) -> Settings:
+        """The options of one call, checked; see :meth:`explain`."""
         if kind not in ("minus", "plus"):
             raise InputError(f'kind={kind!r} is not known: use "minus" or "plus".')
         for name, value in {"max_size": max_size, "max_sets": max_sets, "max_predictions": max_predictions}.items():
             if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
-                raise InputError(f"{name}={value!r} must be a whole number of at least 1.")
+                raise InputError(f"{name}={value!r} must be an integer of at least 1.")
         if time_limit is not None and not time_limit > 0:
             raise InputError(f"time_limit={time_limit!r} must be a positive number of seconds.")
         chosen = self._restricted if restricted is None else self._space.select(restricted)
         limits = Limits(max_size=max_size, max_sets=max_sets, time_limit=time_limit, max_predictions=max_predictions)
         return Settings(kind=kind, allowed=~chosen, limits=limits)
 
-    def _explain(
+    def explain_rows(
         self, queries: pd.DataFrame, settings: Settings, *, n_jobs: int = 1, progress: bool = False
     ) -> Explanations:
         """Explain rows that are in the model's form already."""

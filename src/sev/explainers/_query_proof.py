@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.backends._reading import Reading
-from sev.backends._scores import Scorer
+from sev.backends import Reading, Scorer
 from sev.core import Solution, Status
 from sev.explainers._vertices import Vertices
 from sev.space import FeatureSpace, is_quantity

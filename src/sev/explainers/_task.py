@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import _safe_indexing
 
-from sev.backends._reading import Reading
-from sev.backends._scores import Scorer
+from sev.backends import Reading, Scorer
 from sev.core import Answers, Solution, Status
 from sev.explainers._query_proof import Doubts, Familiar
 from sev.explainers._vertices import DtypeTest, Vertices, check_length, reasons_of_bad, score_rows_safely

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.backends._scores import Scorer
+from sev.backends import Scorer
 from sev.exceptions import ModelError
 from sev.space import FeatureSpace, Mixer, TableForm
 from sev.typing import BoolArray, FloatArray, IntArray, Kind, NativeTable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sev.backends._protocol import CannotReadError
+from sev.backends import CannotReadError
 from sev.backends.blackbox import solve_blackbox
 from sev.core import Limits, Problem, Solution, SolutionBuilder, Status, n_words, unpack
 from sev.explainers._query_proof import Doubts, QueryProof

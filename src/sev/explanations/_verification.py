@@ -179,10 +179,10 @@ def verify(claims: Claims, source: Any, explainer: Any = None, **options: Any) -
 
 def _check_setup(claims: Claims, explainer: Any, restricted: tuple[str, ...]) -> None:
     """Reference, threshold, classes, features and restrictions must be the explainer's own."""
-    tasks = explainer._tasks
+    tasks = explainer.tasks
     targets = [plain_value(task.scorer.target) for task in tasks]
     thresholds = [float(task.scorer.threshold) for task in tasks]
-    features = {feature.name: tuple(feature.columns) for feature in explainer._space.features}
+    features = {feature.name: tuple(feature.columns) for feature in explainer.space.features}
     if {name: tuple(columns) for name, columns in claims.features.items()} != features:
         raise VerificationError(
             f"The features differ: these explanations have {_few(claims.features)}, the explainer has {_few(features)}."

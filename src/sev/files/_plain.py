@@ -16,8 +16,7 @@ import pandas as pd
 
 from sev.exceptions import ArchiveError, InputError
 from sev.files._schemas import schema_from_plain, schema_to_plain
-from sev.space import FeatureSpace, TableForm
-from sev.space._features import Feature
+from sev.space import Feature, FeatureSpace, TableForm
 
 _NAMED_DTYPE = re.compile(
     r"(bool|u?int(8|16|32|64)|float(16|32|64)|object|str|string|boolean|U?Int(8|16|32|64)|Float(32|64)"

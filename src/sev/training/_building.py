@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
-from sev.backends._sampling import telling_rows
+from sev.backends import ColumnwiseEncoding, as_float_matrix, representative_rows
 from sev.space import FeatureSpace, TableForm
 from sev.training._categories import CategoryCodes
 from sev.training._reference import reference_row
@@ -148,7 +147,7 @@ class ProbedEncoder:
     def __init__(
         self, transform: Callable[[NativeTable], Any], form: TableForm, space: FeatureSpace, frame: pd.DataFrame
     ) -> None:
-        sample = frame.iloc[telling_rows(frame)]
+        sample = frame.iloc[representative_rows(frame)]
         self._codes = CategoryCodes.of(transform(form.to_native(frame.iloc[:1])))
         encode = partial(self._encode_native, transform)
         self._encoding = ColumnwiseEncoding(encode, form, space, sample)

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sev.backends._categories import category_columns
-from sev.backends._protocol import CannotReadError
-from sev.backends._wrappers import decision_rule, unwrap
+from sev.backends import CannotReadError, category_columns, decision_rule, unwrap
 from sev.exceptions import InputError, ModelError, SevError
 from sev.space import TableForm
 from sev.training._building import ProbedEncoder, TaskBuilder
