@@ -72,7 +72,7 @@ def test_a_subclass_that_changes_its_scores_is_caught():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     model = Shifted().fit(X, (X[:, 0] > 0).astype(int))
-    with pytest.warns(FallbackWarning, match="Shifted overrides `predict_proba`"):
+    with pytest.warns(FallbackWarning, match="differ from the model's own"):
         sev.Explainer(model, X, threshold=0.5)
 
 

@@ -129,14 +129,14 @@ def test_xgboost_with_categories_that_the_training_rows_do_not_hold(listed):
 
 def test_a_reader_that_takes_unseen_categories_for_missing_ones(monkeypatch):
     xgboost = pytest.importorskip("xgboost")
-    from sev.backends.trees import _from_xgboost
+    from sev.backends.trees.readers import xgboost as reader
 
     X, y, rng = rows_of_categories(["a", "b", "c", "z"], ["a", "b", "c"])
     y[X["k0"] == "b"] = 1
     X.loc[X["k0"] == "b", "k0"] = None  # so that missing values go another way than unknown ones
     model = xgboost.XGBClassifier(n_estimators=15, max_depth=3, enable_categorical=True, random_state=0).fit(X, y)
-    to_codes = _from_xgboost.to_codes
-    monkeypatch.setattr(_from_xgboost, "to_codes", lambda column, known: to_codes(column, list(known)[:3]))
+    to_codes = reader.to_codes
+    monkeypatch.setattr(reader, "to_codes", lambda column, known: to_codes(column, list(known)[:3]))
     explainer = sev.Explainer(model, X, y)
     assert explainer.backend == "trees"
     queries = X.iloc[:80].copy()

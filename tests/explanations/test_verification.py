@@ -13,13 +13,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import sev
-from sev.exceptions import VerificationError
+from sev.exceptions import FallbackWarning, VerificationError
 
 
 def fitted(model, **options):
     X, y = cases.table()
     X = X.set_axis([f"id{n}" for n in range(len(X))])
-    explainer = sev.Explainer(make_pipeline(cases.encoder(), model).fit(X, y), X, y, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FallbackWarning)  # neighbours are a black box
+        explainer = sev.Explainer(make_pipeline(cases.encoder(), model).fit(X, y), X, y, **options)
     return explainer, X
 
 

@@ -22,6 +22,8 @@ from sev.typing import FloatArray, NativeTable
 
 #: Margins, beside those of real rows, at which the map from margins to scores is looked at.
 _GRID = 257
+#: Far beyond any link, and small enough for the width of a grid to be finite.
+_LARGEST_MARGIN = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +133,10 @@ def _prove(
 
 def _check_rising(reading: Reading, margins: FloatArray) -> None:
     """Refuse a map from margins to scores that falls somewhere: a calibration may, and then more is not more."""
-    low, high = float(np.nanmin(margins)), float(np.nanmax(margins))
+    finite = np.clip(margins[np.isfinite(margins)], -_LARGEST_MARGIN, _LARGEST_MARGIN)
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     beyond = high - low + 1.0
-    grid = np.unique(np.concatenate([margins, np.linspace(low - beyond, high + beyond, _GRID)]))
-    scores = reading.scores(grid[np.isfinite(grid)])
+    scores = reading.scores(np.unique(np.concatenate([finite, np.linspace(low - beyond, high + beyond, _GRID)])))
     highest = np.maximum.accumulate(scores)
     if (highest - scores > reading.backend.score_tolerance * np.maximum(1.0, np.abs(scores))).any():
         raise CannotReadError("its score falls where the score of the estimator inside it rises")

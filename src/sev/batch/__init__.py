@@ -5,15 +5,12 @@ from sev._optional import require
 require("pyarrow", extra="batch", feature="Explaining files")
 
 from sev.batch._batch import BatchResult, explain_files  # noqa: E402
-from sev.batch._cells import rows_of
+from sev.batch._cells import rows_of  # noqa: E402
 from sev.batch._frames import explain_dask, explain_ray, explain_spark  # noqa: E402
-from sev.batch._inputs import input_files, n_rows_of
+from sev.batch._inputs import input_files, n_rows_of  # noqa: E402
 from sev.batch._partition import PartitionExplainer  # noqa: E402
-from sev.batch._streaming import explain_stream
-from sev.batch._whole import (
-    read_frame,  # noqa: E402
-    read_table,
-)
+from sev.batch._streaming import explain_stream  # noqa: E402
+from sev.batch._whole import read_frame, read_table  # noqa: E402
 
 __all__ = [
     "BatchResult",

@@ -109,7 +109,8 @@ def _warn(outcome: Outcome, doubted: dict[int, str]) -> None:
     counts = Counter([*outcome.doubts.rows.values(), *doubted.values()])
     for reason, count in sorted(counts.items()):
         warnings.warn(
-            f"{count} row{'s are' if count > 1 else ' is'} explained as a black box, exact but slower: {reason}.",
+            f"{count} row{'s are' if count > 1 else ' is'} explained as a black box, exact within a budget of "
+            f"predictions: {reason}.",
             FallbackWarning,
             stacklevel=5,
         )

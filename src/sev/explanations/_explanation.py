@@ -158,7 +158,7 @@ class Explanation:
         ...     wording={"x0": {"label": "the debt", "unit": "thousand"}},
         ...     language={"predicted": "Refused", "otherwise": "the application would have passed"},
         ... )
-        'Refused because the debt is 5 thousand. Had the debt been 0.33 thousand, with all else equal, the application
+        'Refused because the debt is 5 thousand. Had the debt been 0 thousand, with all else equal, the application
         would have passed.'
         """
         return Speaker(self.columns, wording, language, self.labels).sentence(self.statement())

@@ -28,7 +28,12 @@ class _Subject:
     score: Score
 
     def explain(self, **options: Any) -> Explanations:
-        return self.explainer.explain(self.rows, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FallbackWarning)
+            try:
+                return self.explainer.explain(self.rows, **options)
+            except FallbackWarning as doubt:
+                raise VerificationError(f"The backend's answers are not trusted: {doubt}") from doubt
 
 
 def check_backend(model: Any, X: Any, y: Any = None, *, n_rows: int = 10, random_state: int = 0) -> int:

@@ -36,7 +36,7 @@ class Labels:
     >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0], [4.0, 1.0]]
     >>> model = LogisticRegression().fit(X, [0, 0, 0, 1, 1, 1])
     >>> sev.Explainer(model, X, [0, 0, 0, 1, 1, 1], labels=labels).explain_one([5.0, 0.0]).to_text()
-    'Refused (score 0.967, at least 0.5) because the debt is 5 EUR. Had the debt been 0.33 EUR, with all else equal, it
+    'Refused (score 0.967, at least 0.5) because the debt is 5 EUR. Had the debt been 0 EUR, with all else equal, it
     would have been approved.'
     """
 

@@ -35,7 +35,7 @@ def read_classifier(model: Any, response: Response) -> TreeBackend:
     else:
         trees = [_nested(tree, columns, float(scale)) for tree in stored["trees"]]
     base = float(np.ravel(bias)[0]) if np.size(bias) else 0.0
-    forest = build_forest(trees, n_columns=int(model.n_features_in_), base=base)
+    forest = build_forest(trees, n_columns=len(model.feature_names_), base=base)
     return TreeBackend(
         forest=forest,
         encoder=partial(_encode, columns=columns, codes=_Codes(model) if columns.one_hot else None),
