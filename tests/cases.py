@@ -149,6 +149,14 @@ def logistic() -> linear_model.LogisticRegression:
     return linear_model.LogisticRegression()
 
 
+def logistic_cv():
+    """Return a model with the defaults of the future, where this version of scikit-learn warns about its own."""
+    model = linear_model.LogisticRegressionCV(Cs=2, scoring="accuracy")
+    if "use_legacy_attributes" in model.get_params():
+        model.set_params(use_legacy_attributes=False, l1_ratios=(0,))
+    return model
+
+
 LINEAR = [
     on_numbers("logistic", logistic()),
     on_numbers("logistic, class 0", logistic(), target=0),
@@ -156,10 +164,7 @@ LINEAR = [
     on_numbers("logistic, class 0, threshold 0.7", logistic(), target=0, threshold=0.7),
     on_numbers("linear svc, class 0, threshold", svm.LinearSVC(random_state=0), target=0, threshold=0.4),
     on_numbers("logistic, grouped", logistic(), groups={"both": [0, 3], "pair": ["x1", "x5"]}),
-    on_numbers(
-        "logistic cv",
-        linear_model.LogisticRegressionCV(Cs=2, scoring="accuracy", use_legacy_attributes=False, l1_ratios=(0,)),
-    ),
+    on_numbers("logistic cv", logistic_cv()),
     on_numbers("sgd log loss", linear_model.SGDClassifier(loss="log_loss", random_state=0)),
     on_numbers("sgd hinge", linear_model.SGDClassifier(loss="hinge", random_state=0)),
     on_numbers("sgd modified huber", linear_model.SGDClassifier(loss="modified_huber", random_state=0)),

@@ -210,15 +210,16 @@ def make_call(call, damaged, rng):
         for place in rng.permutation(len(values))[: rng.integers(1, 4)]:
             values[place] = change(values[place], rng)
     values = [damaged if type(value) is type(damaged) and damaged is not None else value for value in values]
-    signal.setitimer(signal.ITIMER_REAL, CALL_SECONDS)
     try:
-        result = function(*values[: len(arguments)], **dict(zip(named, values[len(arguments) :], strict=True)))
+        signal.setitimer(signal.ITIMER_REAL, CALL_SECONDS)
+        try:
+            result = function(*values[: len(arguments)], **dict(zip(named, values[len(arguments) :], strict=True)))
+        finally:  # the alarm may still come before this line
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except (*ALLOWED, Interrupted):
         return None
     except BaseException as error:
         raise AssertionError(f"{name} raised {type(error).__name__}") from error
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
     return result if type(result).__module__ == _native.__name__ else None
 
 
