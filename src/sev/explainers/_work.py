@@ -127,7 +127,6 @@ class Work:
 
     def _search(self, proof: QueryProof, rows: IntArray) -> Solution:
         """Solve some rows with the reading, one reference after the other; the others are left undecided."""
-        solution = SolutionBuilder(self._n_rows, n_words(len(self._task.space))).build()
         assigned = self.vertices.assigned
         parts = []
         for reference in np.unique(assigned[rows]).tolist():
@@ -140,7 +139,7 @@ class Work:
         if len(parts) == 1 and len(rows) == self._n_rows:
             return parts[0][1]
         left = np.setdiff1d(np.arange(self._n_rows), rows)
-        return Solution.merge([*parts, (left, solution.take(left))])
+        return Solution.merge([*parts, (left, SolutionBuilder(len(left), n_words(len(self._task.space))).build())])
 
     def _is_positive_already(self, reference: int) -> bool:
         """Whether "plus" needs no feature at all."""
