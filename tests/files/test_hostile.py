@@ -468,10 +468,10 @@ def test_catboost_splits_that_do_not_exist_are_refused():
     data = model._serialize_model()
     read = model_from_bytes("catboost", data)
     np.testing.assert_array_equal(read.predict_proba(rows), model.predict_proba(rows))
-    from sev.files import _catboost
+    from sev.files import _catboost, _flatbuffer
 
     core = data[8:]
-    trees = _catboost._Table.root(core).table(_catboost._CORE_TREES)
+    trees = _flatbuffer.Table.root(core).table(_catboost._CORE_TREES)
     start, count = trees._vector(_catboost._SPLITS, 4)
     assert count == 8
     refused = 0
@@ -483,6 +483,25 @@ def test_catboost_splits_that_do_not_exist_are_refused():
                 model_from_bytes("catboost", bytes(changed))
             refused += 1
     assert refused == 16
+
+
+def test_catboost_statistics_of_categories_are_checked():
+    """Tables of hashes follow the trees: a wrong place in one reads foreign memory, a full one is searched for ever."""
+    model, rows, _ = zoo.fitted("catboost with categories")
+    data = model._serialize_model()
+    assert b"static_provider_v1" in data
+    read = model_from_bytes("catboost", data)
+    np.testing.assert_array_equal(read.predict_proba(rows), model.predict_proba(rows))
+    end = 8 + int.from_bytes(data[4:8], "little")
+    bucket = data.index(b"\xff" * 8, end)  # an empty bucket of the first table
+    wild = bytearray(data)
+    wild[bucket : bucket + 12] = (7).to_bytes(8, "little") + (10**6).to_bytes(4, "little")
+    full = data[:end] + data[end:].replace(b"\xff" * 8, b"\x01" * 8)
+    for changed in (bytes(wild), full):
+        with pytest.raises(ArchiveError, match="a table of hashes that leads nowhere"):
+            model_from_bytes("catboost", changed)
+    with pytest.raises(ArchiveError, match=r"cut off|after its end|damaged|leads outside"):
+        model_from_bytes("catboost", data[:-5])
 
 
 def test_whatever_is_refused_is_refused_by_the_package(xgboost_model):
