@@ -10,6 +10,7 @@ import pytest
 from files import fuzz, hostile, zoo
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, IsolationForest
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 
 from sev.exceptions import ArchiveError, SevError, UntrustedTypeError
 from sev.files import _lightgbm, _trusted, _ubjson, _xgboost
@@ -168,12 +169,27 @@ def test_vectorizers_that_open_files_are_refused(name):
         model_from_bytes("skops", changed_state(model))
 
 
-def test_methods_cannot_be_replaced_and_threads_are_limited():
+def test_methods_cannot_be_replaced():
     model = LogisticRegression().fit(*zoo.numbers())
-    for attributes in ({"predict_proba": np.abs}, {"n_jobs": 10**6}):
-        with pytest.raises(ArchiveError, match=r"predict_proba is replaced|n_jobs"):
-            model_from_bytes("skops", changed_state(LogisticRegression().fit(*zoo.numbers()), **attributes))
-    model_from_bytes("skops", changed_state(model, n_jobs=-1))
+    with pytest.raises(ArchiveError, match="predict_proba is replaced"):
+        model_from_bytes("skops", changed_state(model, predict_proba=np.abs))
+
+
+@pytest.mark.parametrize(("asked", "given"), [(10**6, os.cpu_count()), (-1, -1), (2, 2), (None, None)])
+def test_models_get_no_more_threads_than_there_are(asked, given):
+    model = LogisticRegression().fit(*zoo.numbers())
+    assert model_from_bytes("skops", changed_state(model, n_jobs=asked)).n_jobs == given
+    with pytest.raises(ArchiveError, match="n_jobs=many"):
+        model_from_bytes("skops", changed_state(model, n_jobs="many"))
+
+
+def test_one_vs_rest_whose_parts_predict_more_than_one_value_is_refused():
+    """It would write their predictions beyond the end of a sparse table."""
+    model = OneVsRestClassifier(LogisticRegression()).fit(*zoo.numbers())
+    model_from_bytes("skops", changed_state(model))
+    model.estimators_[0].coef_ = np.ones((2, 3))
+    with pytest.raises(ArchiveError, match="more than one value"):
+        model_from_bytes("skops", changed_state(model))
 
 
 # -- scikit-learn ------------------------------------------------------------------------------------------------------
