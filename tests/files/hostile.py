@@ -109,7 +109,7 @@ def _change_schema(schema, members, generator):
     node = generator.choice(every)
     what = generator.random()
     if what < 0.45:
-        plain = [one for one in every if one["__loader__"] == "JsonNode"]
+        plain = [one for one in every if one["__loader__"] == "JsonNode" and _is_json(one.get("content"))]
         if plain:
             one = generator.choice(plain)
             value = json.loads(one["content"])
@@ -138,6 +138,14 @@ def _change_schema(schema, members, generator):
             inner.pop(generator.choice(list(inner)))
         elif isinstance(inner, list) and inner:
             inner.pop(generator.randrange(len(inner)))
+
+
+def _is_json(text):
+    try:
+        json.loads(text)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _other_value(value, generator):

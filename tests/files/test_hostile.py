@@ -10,6 +10,7 @@ import pytest
 from files import fuzz, hostile, zoo
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, IsolationForest
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 
 from sev.exceptions import ArchiveError, SevError, UntrustedTypeError
 from sev.files import _lightgbm, _trusted, _ubjson, _xgboost
@@ -168,12 +169,27 @@ def test_vectorizers_that_open_files_are_refused(name):
         model_from_bytes("skops", changed_state(model))
 
 
-def test_methods_cannot_be_replaced_and_threads_are_limited():
+def test_methods_cannot_be_replaced():
     model = LogisticRegression().fit(*zoo.numbers())
-    for attributes in ({"predict_proba": np.abs}, {"n_jobs": 10**6}):
-        with pytest.raises(ArchiveError, match=r"predict_proba is replaced|n_jobs"):
-            model_from_bytes("skops", changed_state(LogisticRegression().fit(*zoo.numbers()), **attributes))
-    model_from_bytes("skops", changed_state(model, n_jobs=-1))
+    with pytest.raises(ArchiveError, match="predict_proba is replaced"):
+        model_from_bytes("skops", changed_state(model, predict_proba=np.abs))
+
+
+@pytest.mark.parametrize(("asked", "given"), [(10**6, os.cpu_count()), (-1, -1), (2, 2), (None, None)])
+def test_models_get_no_more_threads_than_there_are(asked, given):
+    model = LogisticRegression().fit(*zoo.numbers())
+    assert model_from_bytes("skops", changed_state(model, n_jobs=asked)).n_jobs == given
+    with pytest.raises(ArchiveError, match="n_jobs=many"):
+        model_from_bytes("skops", changed_state(model, n_jobs="many"))
+
+
+def test_one_vs_rest_whose_parts_predict_more_than_one_value_is_refused():
+    """It would write their predictions beyond the end of a sparse table."""
+    model = OneVsRestClassifier(LogisticRegression()).fit(*zoo.numbers())
+    model_from_bytes("skops", changed_state(model))
+    model.estimators_[0].coef_ = np.ones((2, 3))
+    with pytest.raises(ArchiveError, match="more than one value"):
+        model_from_bytes("skops", changed_state(model))
 
 
 # -- scikit-learn ------------------------------------------------------------------------------------------------------
@@ -468,10 +484,10 @@ def test_catboost_splits_that_do_not_exist_are_refused():
     data = model._serialize_model()
     read = model_from_bytes("catboost", data)
     np.testing.assert_array_equal(read.predict_proba(rows), model.predict_proba(rows))
-    from sev.files import _catboost
+    from sev.files import _catboost, _flatbuffer
 
     core = data[8:]
-    trees = _catboost._Table.root(core).table(_catboost._CORE_TREES)
+    trees = _flatbuffer.Table.root(core).table(_catboost._CORE_TREES)
     start, count = trees._vector(_catboost._SPLITS, 4)
     assert count == 8
     refused = 0
@@ -483,6 +499,25 @@ def test_catboost_splits_that_do_not_exist_are_refused():
                 model_from_bytes("catboost", bytes(changed))
             refused += 1
     assert refused == 16
+
+
+def test_catboost_statistics_of_categories_are_checked():
+    """Tables of hashes follow the trees: a wrong place in one reads foreign memory, a full one is searched for ever."""
+    model, rows, _ = zoo.fitted("catboost with categories")
+    data = model._serialize_model()
+    assert b"static_provider_v1" in data
+    read = model_from_bytes("catboost", data)
+    np.testing.assert_array_equal(read.predict_proba(rows), model.predict_proba(rows))
+    end = 8 + int.from_bytes(data[4:8], "little")
+    bucket = data.index(b"\xff" * 8, end)  # an empty bucket of the first table
+    wild = bytearray(data)
+    wild[bucket : bucket + 12] = (7).to_bytes(8, "little") + (10**6).to_bytes(4, "little")
+    full = data[:end] + data[end:].replace(b"\xff" * 8, b"\x01" * 8)
+    for changed in (bytes(wild), full):
+        with pytest.raises(ArchiveError, match="a table of hashes that leads nowhere"):
+            model_from_bytes("catboost", changed)
+    with pytest.raises(ArchiveError, match=r"cut off|after its end|damaged|leads outside"):
+        model_from_bytes("catboost", data[:-5])
 
 
 def test_whatever_is_refused_is_refused_by_the_package(xgboost_model):

@@ -35,6 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sev.files._trusted import is_public_estimator
 
+_QUIET_CAT = {"verbose": 0, "allow_writing_files": False}
 COLUMNS = ["age", "income", "debt"]
 
 
@@ -103,6 +104,21 @@ def _ebm():
     return ExplainableBoostingClassifier(max_rounds=20, interactions=1, n_jobs=1, random_state=0), *table(200)
 
 
+def _catboost_categories():
+    from catboost import CatBoostClassifier
+
+    frame, y = table(300)
+    model = CatBoostClassifier(iterations=4, depth=3, cat_features=["home", "town"], random_seed=0, **_QUIET_CAT)
+    towns = np.random.default_rng(0).choice([f"t{number}" for number in range(8)], 300)
+    return model, frame[["home", "age"]].assign(town=towns), (towns < "t4") ^ (y > 0)
+
+
+def _catboost_lopsided():
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(iterations=4, grow_policy="Lossguide", max_leaves=6, **_QUIET_CAT), *numbers(300)
+
+
 def _catboost_core():
     from catboost import CatBoost
 
@@ -110,8 +126,6 @@ def _catboost_core():
         {"iterations": 4, "verbose": 0, "allow_writing_files": False, "loss_function": "Logloss"}
     ), *numbers()
 
-
-_QUIET_CAT = {"verbose": 0, "allow_writing_files": False}
 
 ZOO = {
     "linear": lambda: (make_pipeline(encoder(), LogisticRegression()), *table()),
@@ -184,6 +198,8 @@ ZOO = {
     "xgboost forest": _boost("xgboost", "XGBRFClassifier", max_depth=2),
     "lightgbm": _boost("lightgbm", "LGBMClassifier", num_leaves=4, verbose=-1),
     "catboost": _boost("catboost", "CatBoostClassifier", depth=2, **_QUIET_CAT),
+    "catboost with categories": _catboost_categories,
+    "catboost, lopsided": _catboost_lopsided,
     "catboost core": _catboost_core,
     "explainable boosting": _ebm,
     "own logistic": _own("SEVLogisticRegression", max_iter=5),

@@ -10,6 +10,8 @@ import struct
 import numpy as np
 
 from sev.exceptions import ArchiveError
+from sev.files._catboost_ctr import check_statistics
+from sev.files._flatbuffer import Table
 
 _MAGIC = b"CBM1"
 _MOST_FEATURES = 10_000_000
@@ -23,27 +25,29 @@ _TEXT_FEATURES, _ESTIMATED = 14, 15
 _FLOAT_INDEX, _FLOAT_FLAT_INDEX, _FLOAT_BORDERS = 1, 2, 3
 _CAT_INDEX, _CAT_FLAT_INDEX = 0, 1
 _ONE_HOT_INDEX, _ONE_HOT_VALUES = 0, 1
-_CTR_BORDERS = 1
 
 
 def check_bytes(data: bytes) -> None:
     """Refuse a CatBoost binary model that is cut off, or whose trees ask for what does not exist."""
     if data[:4] != _MAGIC or len(data) < 8 + int.from_bytes(data[4:8], "little"):
         raise ArchiveError("The CatBoost model is cut off, or is not a CatBoost binary model.")
-    core = data[8 : 8 + int.from_bytes(data[4:8], "little")]
+    end = 8 + int.from_bytes(data[4:8], "little")
+    core = data[8:end]
     try:
-        root = _Table.root(core)
+        root = Table.root(core)
         trees = root.table(_CORE_TREES)
         if trees is None:
             raise ArchiveError("The CatBoost model has no trees.")
         n_splits = _check_features(trees)
+        n_numbers, n_categories = len(trees.tables(_FLOAT_FEATURES)), len(trees.tables(_CAT_FEATURES))
+        n_splits += check_statistics(trees.tables(_CTR), root.texts(_CORE_PARTS), data[end:], n_numbers, n_categories)
         _check_trees(trees, n_splits)
     except (struct.error, ValueError, IndexError, OverflowError) as error:
         raise ArchiveError(f"The CatBoost model is damaged: {error}.") from error
 
 
-def _check_features(trees: _Table) -> int:
-    """Number of splits that trees may name; features must have places in the rows."""
+def _check_features(trees: Table) -> int:
+    """Number of splits on numbers and categories that trees may name; features must have places in the rows."""
     floats, cats = trees.tables(_FLOAT_FEATURES), trees.tables(_CAT_FEATURES)
     n_flat = len(floats) + len(cats) + len(trees.tables(_TEXT_FEATURES))
     n_flat = max(n_flat, *(one.integer(_FLOAT_FLAT_INDEX, -1) + 1 for one in floats), 1)
@@ -64,10 +68,10 @@ def _check_features(trees: _Table) -> int:
         n_splits += len(one.vector(_ONE_HOT_VALUES, "<i4"))
     if trees.tables(_ESTIMATED):
         raise ArchiveError("The CatBoost model computes features from texts or embeddings, which cannot be checked.")
-    return n_splits + sum(len(one.vector(_CTR_BORDERS, "<f4")) for one in trees.tables(_CTR))
+    return n_splits
 
 
-def _check_places(features: list[_Table], index: int, flat_index: int, what: str) -> None:
+def _check_places(features: list[Table], index: int, flat_index: int, what: str) -> None:
     places = [one.integer(index, -1) for one in features]
     flat = [one.integer(flat_index, -1) for one in features]
     if sorted(places) != list(range(len(places))) or any(not 0 <= one < _MOST_FEATURES for one in flat):
@@ -76,7 +80,7 @@ def _check_places(features: list[_Table], index: int, flat_index: int, what: str
         raise ArchiveError(f"The CatBoost model has {what} twice.")
 
 
-def _check_trees(trees: _Table, n_splits: int) -> None:
+def _check_trees(trees: Table, n_splits: int) -> None:
     dimension = trees.integer(_DIMENSION, 0)
     splits, sizes = trees.vector(_SPLITS, "<i4").astype(np.int64), trees.vector(_SIZES, "<i4").astype(np.int64)
     starts = trees.vector(_OFFSETS, "<i4").astype(np.int64)
@@ -111,66 +115,3 @@ def _check_steps(
     stops = ((steps & 0xFFFF) == 0) | ((steps >> 16) == 0)  # a node may be a leaf on one side
     if (leaves[stops] + dimension > n_values).any() or (leaves[stops] % dimension != 0).any():
         raise ArchiveError("The CatBoost model has a tree whose leaves do not exist.")
-
-
-class _Table:
-    """A table of a flat buffer: fields by number, each found through a list of offsets."""
-
-    def __init__(self, data: bytes, place: int) -> None:
-        self._data = data
-        self._place = place
-        [back] = struct.unpack_from("<i", data, self._checked(place, 4))
-        self._fields = self._checked(place - back, 4)
-        [self._length] = struct.unpack_from("<H", data, self._fields)
-
-    @classmethod
-    def root(cls, data: bytes) -> _Table:
-        """The table that a buffer starts with."""
-        [place] = struct.unpack_from("<I", data, 0)
-        return cls(data, place)
-
-    def _checked(self, place: int, length: int) -> int:
-        if place < 0 or place + length > len(self._data):
-            raise ArchiveError("The CatBoost model is damaged: it leads outside itself.")
-        return place
-
-    def _field(self, number: int) -> int | None:
-        """Where a field's value is, None if it is left out."""
-        entry = 4 + 2 * number
-        if entry + 2 > self._length:
-            return None
-        [offset] = struct.unpack_from("<H", self._data, self._checked(self._fields + entry, 2))
-        return self._place + offset if offset else None
-
-    def integer(self, number: int, default: int) -> int:
-        """A field of four bytes."""
-        place = self._field(number)
-        if place is None:
-            return default
-        return int(struct.unpack_from("<i", self._data, self._checked(place, 4))[0])
-
-    def _followed(self, place: int) -> int:
-        return place + int(struct.unpack_from("<I", self._data, self._checked(place, 4))[0])
-
-    def table(self, number: int) -> _Table | None:
-        """A field that is a table."""
-        place = self._field(number)
-        return None if place is None else _Table(self._data, self._followed(place))
-
-    def _vector(self, number: int, itemsize: int) -> tuple[int, int]:
-        place = self._field(number)
-        if place is None:
-            return 0, 0
-        start = self._followed(place)
-        [count] = struct.unpack_from("<I", self._data, self._checked(start, 4))
-        return self._checked(start + 4, count * itemsize), count
-
-    def vector(self, number: int, dtype: str) -> np.ndarray:
-        """A field that is a list of numbers."""
-        start, count = self._vector(number, np.dtype(dtype).itemsize)
-        return np.frombuffer(self._data, dtype=dtype, count=count, offset=start)
-
-    def tables(self, number: int) -> list[_Table]:
-        """A field that is a list of tables."""
-        start, count = self._vector(number, 4)
-        return [_Table(self._data, self._followed(start + 4 * place)) for place in range(count)]

@@ -308,6 +308,32 @@ def _position(value: Any) -> int:
     return int(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else -1
 
 
+def _one_vs_rest(model: Any) -> None:
+    """Its predictions become rows of a sparse table, which compiled code does not check."""
+    estimators, binarizer = _held(model, "estimators_"), _held(model, "label_binarizer_")
+    if estimators is None or getattr(binarizer, "y_type_", None) == "multiclass":
+        return
+    from sklearn.multiclass import _predict_binary
+
+    rows = np.zeros((2, _n_features(model)))
+    for one in estimators:
+        try:
+            shape = np.shape(_predict_binary(one, rows))
+        except Exception as error:
+            raise _refuse(model, "whose parts cannot be tried out") from error
+        if shape != (2,):
+            raise _refuse(model, "whose parts predict more than one value")
+
+
+def _agglomeration(model: Any) -> None:
+    labels = _held(model, "labels_")
+    if labels is None:
+        return
+    fits = isinstance(labels, np.ndarray) and labels.dtype.kind in "iu"
+    if not fits or labels.min(initial=0) < 0 or labels.max(initial=0) >= max(len(labels), 1):
+        raise _refuse(model, "with clusters that do not exist")
+
+
 def _label_binarizer(model: Any) -> None:
     if _held(model, "_cached_dict") is not None:
         raise _refuse(model, "with positions of its own")
@@ -330,4 +356,6 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "sklearn.feature_extraction.text._VectorizerMixin": _vectorizer,
     "sklearn.feature_extraction._dict_vectorizer.DictVectorizer": _vocabulary,
     "sklearn.preprocessing._label.MultiLabelBinarizer": _label_binarizer,
+    "sklearn.multiclass.OneVsRestClassifier": _one_vs_rest,
+    "sklearn.cluster._agglomerative.FeatureAgglomeration": _agglomeration,
 }

@@ -181,7 +181,6 @@ class _Reader:
                 raise ArchiveError("The model holds an array of another shape than it declares.")
             items = [inner for item in items for inner in item]
         array = np.empty(len(items), dtype=object)
-        array[:] = items if len(items) != 1 else None
         for place, item in enumerate(items):
             array[place] = item
         if len(items) != int(np.prod(shape, dtype=object)) or len(shape) > _MOST_DIMENSIONS:

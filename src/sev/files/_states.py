@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ from sev.exceptions import ArchiveError
 from sev.files import _boosters, _estimators, _trees
 from sev.files._trusted import find_class
 
-_MOST_THREADS = 4096
+_MANY_THREADS = 16
 _THREADS = re.compile(r"_?(n_jobs|n_threads|nthreads?|num_threads|thread_count)_?")
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", flags=re.ASCII)
 _LOSS_MODULES = ("sklearn._loss._loss.", "sklearn.linear_model._sgd_fast.")
@@ -53,7 +54,7 @@ def build(name: str, state: Any, arguments: tuple[Any, ...] = ()) -> Any:
 
 
 def _check_attributes(kind: type, state: Any) -> None:
-    """A state must be a mapping of attributes that hides no method, and asks for no more threads than machines have."""
+    """A state must be a mapping of attributes that hides no method; it gets no more threads than the machine has."""
     if state is None:
         return
     if not isinstance(state, dict):
@@ -64,14 +65,12 @@ def _check_attributes(kind: type, state: Any) -> None:
         own = inspect.getattr_static(kind, key, None)
         if inspect.isroutine(own) or isinstance(own, (property, classmethod, staticmethod)):
             raise ArchiveError(f"The model holds a {kind.__name__} whose {key} is replaced.")
-        if _THREADS.fullmatch(key) and not _is_number_of_threads(value):
-            raise ArchiveError(f"The model holds a {kind.__name__} with {key}={str(value)[:20]}.")
-
-
-def _is_number_of_threads(value: Any) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, (int, np.integer)) and abs(int(value)) <= _MOST_THREADS
+        if _THREADS.fullmatch(key) and value is not None:
+            if not isinstance(value, (int, np.integer)):
+                raise ArchiveError(f"The model holds a {kind.__name__} with {key}={str(value)[:20]}.")
+            # a model from a larger machine is welcome, but one that starts a million threads is not
+            if abs(int(value)) > max(_MANY_THREADS, os.cpu_count() or 1):
+                state[key] = os.cpu_count() or 1
 
 
 def _loss(name: str, state: Any, arguments: tuple[Any, ...]) -> Any:

@@ -2,7 +2,7 @@
 
 An estimator is trusted if it is a public one of scikit-learn or on the list below; functions, types and containers have
 lists of their own. Being on a list allows a type to be built, not any state: :mod:`sev.files._states` checks what goes
-into it. A test builds hostile files around every type that :func:`trusted_types` names.
+into it. A test builds hostile files around every type on the lists.
 """
 
 from __future__ import annotations
