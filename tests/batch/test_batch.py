@@ -302,9 +302,9 @@ def test_slices_do_not_depend_on_the_clock(explainer, archive, monkeypatch):
     from sev.batch import _partition
 
     lengths = []
-    real = type(explainer)._explain
+    real = type(explainer).explain_rows
     monkeypatch.setattr(_partition, "ROWS_AT_ONCE", 100)
-    monkeypatch.setattr(type(explainer), "_explain", lambda *a, **k: (lengths.append(len(a[1])), real(*a, **k))[1])
+    monkeypatch.setattr(type(explainer), "explain_rows", lambda *a, **k: (lengths.append(len(a[1])), real(*a, **k))[1])
     explain = PartitionExplainer(archive.read_bytes())
     for _ in range(3):
         explain(tables.applications(250))

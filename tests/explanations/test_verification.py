@@ -180,7 +180,7 @@ def test_a_claim_that_takes_longer_is_not_called_false(monkeypatch):
     monkeypatch.setattr(
         type(explainer),
         "explain",
-        lambda self, rows, **_: self._explain(rows, self._settings("minus", None, 1, 100, None, None)),
+        lambda self, rows, **_: self.explain_rows(rows, self.settings_for("minus", None, 1, 100, None, None)),
     )
     with pytest.raises(VerificationError, match="within its limits: raise time_limit or max_predictions"):
         read.verify(explainer)

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from files import hostile, zoo
@@ -93,6 +94,12 @@ def every_name():
     return [*zoo.ZOO, *(f"raw {name}" for name in RAW), *sorted(zoo.estimator_names())]
 
 
+def _environment():
+    """The variables of this process, with the folder of the tests where Python looks for modules."""
+    folders = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+
+
 class Campaign:
     """Runs cases in child processes, and goes on behind each case that a child did not survive."""
 
@@ -113,7 +120,7 @@ class Campaign:
         words = [f"{name}={first}" for name, first in self._waiting.items()]
         command = [sys.executable, "-W", "ignore", "-m", "files.fuzz", "--child", str(self._count), *words]
         with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
+            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, bufsize=0, env=_environment())
             at_work, hung = self._follow(child)
             child.wait()
             if at_work is None:

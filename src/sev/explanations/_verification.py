@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _VERTICES_AT_ONCE = 100_000
 #: A model's score may differ in its last bits with the rows that it is computed beside.
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-6
 _MOST_SETS = 100
 _FOUND = (Status.OPTIMAL.code, Status.FEASIBLE.code)
 
