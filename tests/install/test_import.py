@@ -9,6 +9,7 @@ SUBPACKAGES = (
     "backends",
     "batch",
     "comparison",
+    "core",
     "datasets",
     "exceptions",
     "explainers",
@@ -17,9 +18,9 @@ SUBPACKAGES = (
     "plots",
     "references",
     "reports",
-    "search",
     "space",
     "testing",
+    "text",
     "training",
     "typing",
 )
