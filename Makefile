@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
 
-.PHONY: help demo test test-install test-lowest test-sanitized fuzz-native test-engines test-experiments lint docs bench \
+.PHONY: help demo test test-install test-lowest test-sanitized fuzz-native fuzz test-engines test-experiments lint docs bench \
 	wheel clean
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test-lowest   all tests with the lowest versions that pyproject.toml declares"
 	@echo "make test-sanitized   tests of the native code with address and undefined-behaviour sanitizers"
 	@echo "make fuzz-native   wrong and damaged arguments to the native code, for FUZZ_SECONDS (default 60)"
+	@echo "make fuzz   random models and rows against brute force, for MINUTES (default 60)"
 	@echo "make wheel   build a wheel of this machine into dist/ and try it in an empty environment"
 	@echo "make test-engines   install Dask, Ray and Spark and test batches on them"
 	@echo "make test-experiments   a quick run of the whole paper, minutes on two cores"
@@ -84,6 +85,10 @@ test-sanitized: $(SANITIZED)/.built
 FUZZ_SECONDS ?= 60
 fuzz-native: $(SANITIZED)/.built
 	$(SANITIZED_PYTHON) tests/native/fuzz_boundary.py --seconds $(FUZZ_SECONDS)
+
+MINUTES ?= 60
+fuzz: $(VENV)/.dev-installed
+	PYTHONPATH=src:tests OMP_NUM_THREADS=1 $(BIN)/python -m contracts.fuzz --minutes $(MINUTES)
 
 # A wheel for other machines needs an older C library: .github/workflows/wheels.yml builds those.
 wheel: | $(BIN)/python
