@@ -113,9 +113,8 @@ class Campaign:
         words = [f"{name}={first}" for name, first in self._waiting.items()]
         command = [sys.executable, "-W", "ignore", "-m", "files.fuzz", "--child", str(self._count), *words]
         with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
-            at_work, hung = self._follow(child)
-            child.wait()
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, bufsize=0) as child:
+                at_work, hung = self._follow(child)
             if at_work is None:
                 if self._waiting:
                     errors.seek(0)
