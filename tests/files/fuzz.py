@@ -120,9 +120,9 @@ class Campaign:
         words = [f"{name}={first}" for name, first in self._waiting.items()]
         command = [sys.executable, "-W", "ignore", "-m", "files.fuzz", "--child", str(self._count), *words]
         with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, bufsize=0, env=_environment())
-            at_work, hung = self._follow(child)
-            child.wait()
+            pipes = {"stdout": subprocess.PIPE, "stderr": errors, "bufsize": 0, "env": _environment()}
+            with subprocess.Popen(command, **pipes) as child:
+                at_work, hung = self._follow(child)
             if at_work is None:
                 if self._waiting:
                     errors.seek(0)

@@ -158,7 +158,7 @@ def _take(waiting: Iterator[Part], taken: list[Part]) -> bool:
 def _threads_each(n_workers: int) -> dict[str, str]:
     """Libraries inside workers share the processors out, too."""
     threads = str(max(1, (os.cpu_count() or 1) // n_workers))
-    return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), threads)
+    return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
 
 
 def _joblib(work: Callable[[Part], Part], parts: Iterable[Part]) -> Iterator[Part]:

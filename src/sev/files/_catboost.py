@@ -42,6 +42,8 @@ def check_bytes(data: bytes) -> None:
         n_numbers, n_categories = len(trees.tables(_FLOAT_FEATURES)), len(trees.tables(_CAT_FEATURES))
         n_splits += check_statistics(trees.tables(_CTR), root.texts(_CORE_PARTS), data[end:], n_numbers, n_categories)
         _check_trees(trees, n_splits)
+    except ArchiveError:
+        raise
     except (struct.error, ValueError, IndexError, OverflowError) as error:
         raise ArchiveError(f"The CatBoost model is damaged: {error}.") from error
 

@@ -27,6 +27,8 @@ def read(data: bytes) -> Any:
     reader = _Reader(data)
     try:
         value = reader.value(reader.mark(), 0)
+    except ArchiveError:
+        raise
     except (IndexError, ValueError, struct.error) as error:
         raise ArchiveError(f"The XGBoost model is cut off or damaged: {error}.") from error
     if reader.place != len(data):

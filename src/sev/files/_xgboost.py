@@ -47,6 +47,8 @@ def checked_bytes(data: bytes) -> tuple[bytes, int]:
         raise ArchiveError("This is not an XGBoost model.")
     try:
         _check_learner(document["learner"])
+    except ArchiveError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise ArchiveError(f"The XGBoost model cannot be read: {type(error).__name__}: {str(error)[:80]}.") from error
     return (_write_json(document).encode() if text else _ubjson.write(document)), threads
