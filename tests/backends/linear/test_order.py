@@ -37,7 +37,9 @@ def test_equal_margins_are_in_the_order_of_the_features(weights, most):
     intercept = -0.45 * sum(weights)
     start = sum(weights) + intercept
     for size in range(1, len(weights) + 1):
-        margins = {some: round(start - sum(weights[at] for at in some), 9) for some in combinations(range(len(weights)), size)}
+        margins = {
+            some: round(start - sum(weights[at] for at in some), 9) for some in combinations(range(len(weights)), size)
+        }
         crossing = sorted((margin, some) for some, margin in margins.items() if margin < 0)
         if crossing:
             break
