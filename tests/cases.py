@@ -149,12 +149,16 @@ def logistic() -> linear_model.LogisticRegression:
     return linear_model.LogisticRegression()
 
 
+def with_known(estimator, **parameters):
+    """Return the estimator with those parameters that this version of scikit-learn has; newer ones warn without."""
+    known = estimator.get_params()
+    return estimator.set_params(**{name: value for name, value in parameters.items() if name in known})
+
+
 def logistic_cv():
-    """Return a model with the defaults of the future, where this version of scikit-learn warns about its own."""
     model = linear_model.LogisticRegressionCV(Cs=2, scoring="accuracy")
-    if "use_legacy_attributes" in model.get_params():
-        model.set_params(use_legacy_attributes=False, l1_ratios=(0,))
-    return model
+    newer = "use_legacy_attributes" in model.get_params()
+    return model.set_params(use_legacy_attributes=False, l1_ratios=(0,)) if newer else model
 
 
 LINEAR = [
@@ -206,7 +210,7 @@ PIPELINES = [
             make_column_transformer(
                 (OrdinalEncoder(), TEXT),
                 (FunctionTransformer(log_income), ["income"]),
-                (KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf"), ["age"]),
+                (with_known(KBinsDiscretizer(4), quantile_method="averaged_inverted_cdf"), ["age"]),
                 ("passthrough", ["flag"]),
             ),
             svm.LinearSVC(random_state=0),

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
+from packaging.version import Version
 
 import sev
 from sev.files import _container
@@ -19,6 +21,9 @@ def test_there_is_a_file_of_the_first_format():
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_it_loads_and_explains(path):
     """A logistic regression ``score = 1 / (1 + exp(-(2 a - b)))`` with the reference (-1, 0)."""
+    written_with = _container.unpack(path.read_bytes())[0]["versions"]["scikit-learn"]
+    if Version(written_with) > Version(sklearn.__version__):
+        pytest.skip(f"scikit-learn {written_with} wrote the model, and models of later versions need not load")
     explainer = sev.load(path)
     assert explainer.backend == "linear"
     assert explainer.restricted == ()

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import all_sets, assert_equals_oracle
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.preprocessing import LabelBinarizer
 
 import sev
 
@@ -16,12 +17,13 @@ import sev
 def linear_model(weights, intercept, *, probability=True):
     """A model with exactly these weights, so that sums of whole numbers are exact and ties are real."""
     model = LogisticRegression() if probability else RidgeClassifier()
-    model.classes_ = np.array([0, 1])
+    if not isinstance(getattr(type(model), "classes_", None), property):
+        model.classes_ = np.array([0, 1])
     model.coef_ = np.array([weights], dtype=float)
     model.intercept_ = np.array([intercept], dtype=float)
     model.n_features_in_ = len(weights)
     if not probability:
-        model._label_binarizer = None
+        model._label_binarizer = LabelBinarizer(neg_label=-1).fit([0, 1])  # where older versions have the classes
     return model
 
 
