@@ -9,6 +9,7 @@ from backends.trees.problems import all_scores, make_problem, read, sets_of, wit
 from backends.trees.test_limits import Hand, chain, negative_row, stump, table
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 
+import sev
 from sev import Status
 from sev.backends.trees.search import plan
 
@@ -121,3 +122,17 @@ def test_a_set_as_small_as_the_lower_bound_is_optimal(monkeypatch):
     assert solution.sizes().tolist() == solution.lower_bound.tolist() == [6]
     assert Status.from_code(int(solution.status[0])) == "optimal"
     assert not solution.complete[0]
+
+
+@pytest.mark.parametrize("max_sets", [1, 2, 3])
+def test_ties_that_the_model_refuses_do_not_make_a_list_incomplete(max_sets):
+    """Votes of few pure trees tie often: sets beyond the cut may be ties that do not cross."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (300, 5)).astype(float)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.integers(0, 2, 300) > 3).astype(int)
+    explainer = sev.Explainer(RandomForestClassifier(4, random_state=0).fit(X, y), X, y, reference=X[y == 0][0])
+    every, some = explainer.explain(X, max_sets=1000), explainer.explain(X, max_sets=max_sets)
+    found = np.flatnonzero(every.answers.has_set)
+    n_sets = np.diff(every.answers.offsets)[found]
+    assert ((n_sets <= max_sets) & (n_sets > 0)).any()
+    np.testing.assert_array_equal(some.answers.complete[found], n_sets <= max_sets)

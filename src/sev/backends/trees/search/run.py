@@ -80,7 +80,8 @@ class Run:
 
     def solve(self) -> Solution:
         """Search until every row has an answer."""
-        waiting = [(self._max_sets, np.arange(self._problem.n_rows, dtype=np.int64))]
+        # one more than is wanted: whether that one crosses tells whether the list is complete
+        waiting = [(self._max_sets + 1, np.arange(self._problem.n_rows, dtype=np.int64))]
         while waiting:
             cap, rows = waiting.pop()
             if rows.size:  # all at once, so that the model scores the ties of all rows in one call
