@@ -208,7 +208,8 @@ def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str) -> pd.Se
         fresh = values.cat.categories.difference(wanted.categories, sort=False)
         fresh = fresh[fresh.isin(values.dropna().unique())] if len(fresh) else fresh
         # pandas calls dtypes equal whose categories only come in another order; some models look at the codes
-        return values.cat.set_categories(wanted.categories.append(fresh), ordered=wanted.ordered)
+        known = wanted.categories.append(fresh) if len(fresh) else wanted.categories
+        return values.cat.set_categories(known, ordered=wanted.ordered)
     if pd.api.types.is_numeric_dtype(wanted):
         return _fit_number(values, wanted, column, what)
     if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(wanted):
@@ -223,7 +224,7 @@ def _fit_number(values: pd.Series, wanted: Any, column: Any, what: str) -> pd.Se
         numbers = pd.to_numeric(values, errors="coerce")
         bad = numbers.isna() & values.notna()
         if bad.any():
-            label = values.index[bad.to_numpy()][0]
+            label = values.index[bad.to_numpy()].tolist()[0]  # older pandas would show np.int64(3)
             raise InputError(
                 f"{what}: column {column!r} holds numbers in the background, but row {label!r} has "
                 f"{values[bad].iloc[0]!r}."
@@ -254,7 +255,7 @@ def _refuse_infinity(values: pd.Series, column: Any, what: str) -> None:
         return
     infinite = np.isinf(numbers)
     if infinite.any():
-        label = values.index[infinite][0]
+        label = values.index[infinite].tolist()[0]
         raise InputError(f"{what}: column {column!r} is infinite in row {label!r}; use a finite number or NaN.")
 
 
