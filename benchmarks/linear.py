@@ -36,7 +36,7 @@ def best_of(call, repeats: int = 3) -> float:
 def speed(n_rows: int, n_columns: int) -> list[dict]:
     model, X, y = make(n_rows, n_columns)
     explainer = sev.Explainer(model, X[:20_000], y)
-    explainer.explain(X[:10])  # compiles, or loads what was compiled
+    explainer.explain(X[:10])
     predict = best_of(lambda: model.predict_proba(X))
     calls = {
         "SEV-": lambda: explainer.explain(X),

@@ -106,7 +106,7 @@ def naive(setting, row, *, batched: bool) -> float:
 def ours(setting) -> dict:
     solve = setting.backend.solve
     fresh = reader_for(setting.model)(setting.model, "predict_proba")
-    solution = solve(setting.problem)  # compiles
+    solution = solve(setting.problem)
     first = clock(lambda: fresh.solve(setting.problem), 1)
     singles = []
     for row in range(min(len(setting.rows), 1500)):

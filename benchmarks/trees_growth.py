@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,6 @@ from sev import Status
 from sev.backends.trees._backend import Link, TreeBackend
 from sev.backends.trees._encoding import to_numbers
 from sev.backends.trees._forest import Tree, build_forest
-from sev.kernels import build
 
 
 def rows_and_labels(p: int):
@@ -115,7 +113,7 @@ class EqualWeights:
 
 def ending(setting, row: int) -> dict:
     problem = setting.one(row)
-    solution = setting.backend.solve(problem)  # first, since it may compile
+    solution = setting.backend.solve(problem)
     seconds = clock(lambda: setting.backend.solve(problem), 1)
     status = Status.from_code(int(solution.status[0]))
     return {"seconds": seconds, "status": str(status), "lower_bound": int(solution.lower_bound[0]),
@@ -160,28 +158,19 @@ print(time.process_time() - begin, time.perf_counter() - wall)
 
 
 def start() -> dict:
-    """Seconds of processes that import what they need and explain 500 rows, best of some; the floor imports and stops.
-
-    Cold processes make machine code, each into a folder of its own; later ones find it there. ``all_kernels`` makes
-    that of rarer kernels too, which others wait for when a row first needs them.
-    """
-    ours = FIRST.format(imports=", sev", then="sev.Explainer(model, rows, y).explain(rows)")
-    rarer = f"from sev.kernels import load_kernels; [load_kernels(module) for module in {build.MODULES}]"
+    """Seconds of processes that import what they need and explain 500 rows; the floor imports and stops."""
     codes = {
-        "cold": ours, "later": ours, "imports_alone": FIRST.format(imports="", then=""),
-        "all_kernels": FIRST.format(imports=", sev", then=rarer),
-    }  # fmt: skip
+        "first": FIRST.format(imports=", sev", then="sev.Explainer(model, rows, y).explain(rows)"),
+        "imports_alone": FIRST.format(imports="", then=""),
+    }
     # As in an installed package, Python's own bytecode is kept.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     figures: dict = {name: [] for name in codes}
-    for _ in range(3):
-        for name in ("all_kernels", "cold", "later", "imports_alone", "later"):
-            if name in ("all_kernels", "cold"):
-                folder = tempfile.TemporaryDirectory()
+    for _ in range(4):
+        for name, code in codes.items():
             out = subprocess.run(
-                [sys.executable, "-c", codes[name]], env={**environment, "SEV_CACHE_DIR": folder.name},
-                capture_output=True, text=True, check=True,
-            )  # fmt: skip
+                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+            )
             figures[name].append([float(number) for number in out.stdout.split()])
     best = {name: np.min(times, axis=0) for name, times in figures.items()}
     return {

@@ -78,7 +78,14 @@ class Session:
     def least_size(self, row: int) -> int: ...
     def count_terms(self, row: int, size: int) -> int: ...
     def pairs(
-        self, rows: IntArray, from_size: IntArray, work: IntArray, seconds: float, max_sets: int, listing: int, widest: int
+        self,
+        rows: IntArray,
+        from_size: IntArray,
+        work: IntArray,
+        seconds: float,
+        max_sets: int,
+        listing: int,
+        widest: int,
     ) -> _Answers: ...
     def cubic(
         self,

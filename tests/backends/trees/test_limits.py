@@ -18,10 +18,10 @@ from backends.trees.problems import (
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 
 from sev import Explainer, Status
-from sev.backends.trees.search import plan
 from sev.backends.trees._backend import Link, TreeBackend
 from sev.backends.trees._encoding import to_numbers
 from sev.backends.trees._forest import Tree, build_forest
+from sev.backends.trees.search import plan
 
 
 class Hand:

@@ -20,7 +20,7 @@ STRATEGIES = {
 
 
 def expected_sets(problem, row, scores, most):
-    """All sets of the smallest size by the definition: lowest margin first, rounded, then features; and their number."""
+    """The smallest sets by the definition, lowest margin first, then features; and how many there are."""
     n_features = problem.n_features
     crosses = problem.is_across(scores)
     sizes = np.bitwise_count(np.arange(scores.size))

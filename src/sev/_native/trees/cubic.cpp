@@ -44,7 +44,18 @@ SEV_INSIDE void share_pairs(std::size_t n, const double* pair, const double* lea
     }
 }
 
-/// Half of each entry below zero goes to either feature; returns what one feature gets in all.
+/// Half of each pair below zero goes to either feature; returns what the higher one gets in all.
+double share_halves_of(std::size_t n, const double* pair, double* effect) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double half = 0.5 * std::min(pair[i], 0.0);
+        effect[i] += half;
+        total += half;
+    }
+    return total;
+}
+
+/// Half of each entry below zero goes to either feature; returns what the higher one gets in all.
 SEV_INSIDE double share_halves(std::size_t n, const double* pair, const double* third, double* weight) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     std::size_t i = 0;
@@ -78,14 +89,21 @@ void lowest_shares(std::size_t n, const Shares& to) {
     for (std::size_t j = 0; j < n; ++j) {
         const std::size_t front = n_pairs(j);
         share_pairs(j, to.pair + front, to.least + front, to.second + front, to.more, to.beside, to.low, to.next_low);
-        double one = infinity, two = infinity;
-        for (std::size_t i = 0; i < j; ++i) {
-            const double value = to.beside[i];
-            two = std::min(two, std::max(one, value));
-            one = std::min(one, value);
+        // Four at a time: each lane has the two lowest that it has met.
+        double one[4] = {infinity, infinity, infinity, infinity}, two[4] = {infinity, infinity, infinity, infinity};
+        for (std::size_t i = j; i < ((j + 3) & ~std::size_t{3}); ++i) to.beside[i] = infinity;
+        for (std::size_t i = 0; i < j; i += 4)
+            for (std::size_t lane = 0; lane < 4; ++lane) {
+                const double value = to.beside[i + lane], other = one[lane] > value ? one[lane] : value;
+                two[lane] = other < two[lane] ? other : two[lane];
+                one[lane] = value < one[lane] ? value : one[lane];
+            }
+        for (std::size_t lane = 1; lane < 4; ++lane) {
+            two[0] = std::min({two[0], two[lane], std::max(one[0], one[lane])});
+            one[0] = std::min(one[0], one[lane]);
         }
-        to.low[j] = one;
-        to.next_low[j] = two;
+        to.low[j] = one[0];
+        to.next_low[j] = two[0];
     }
 }
 
@@ -133,20 +151,15 @@ void CubicSearch::arrange(const PairTables& tables, const std::uint8_t* usable, 
     clear_triples();
     const double *single = tables.single(), *pair = tables.pair();
     grow(order_, tables.n);
-    grow(effect_, tables.n);
+    effect_.assign(single, single + tables.n);
+    for (std::size_t j = 1; j < tables.n; ++j)
+        effect_[j] += share_halves_of(j, pair + n_pairs(j), effect_.data());
     place_.assign(tables.n, -1);
     n_ = 0;
     for (std::size_t i = 0; i < tables.n; ++i) {
         if (usable != nullptr && usable[i] == 0) continue;
-        double effect = single[i];
-        for (std::size_t j = 0; j < tables.n; ++j)
-            if (j != i) effect += 0.5 * std::min(pair[pair_at(i, j)], 0.0);
         std::size_t at = n_++;
-        for (; at > 0 && effect_[at - 1] < effect; --at) {
-            effect_[at] = effect_[at - 1];
-            order_[at] = order_[at - 1];
-        }
-        effect_[at] = effect;
+        for (; at > 0 && effect_[order_[at - 1]] < effect_[i]; --at) order_[at] = order_[at - 1];
         order_[at] = i;
     }
     start_ = tables.start;
@@ -411,7 +424,7 @@ Ending CubicSearch::search(std::int64_t from, std::int64_t last, std::int64_t ma
     const auto n = static_cast<std::int64_t>(n_);
     budget.spend(n * n * n);
     for (std::vector<double>* scratch : {&low_, &next_low_, &weight_, &lowest_}) grow(*scratch, n_ + 1);
-    grow(beside_, n_pairs(n_) + n_ + 1);
+    grow(beside_, n_pairs(n_) + n_ + 4);
     grow(hit_, n_ + 1);
     find_least_partners();
     Found found(sets, feature_.data());

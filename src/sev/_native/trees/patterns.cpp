@@ -51,7 +51,7 @@ void Patterns::build_tree(const Forest& forest, std::size_t tree) {
             record_at_.push_back(record_at_[first_code_.back() + alike]);
             continue;
         }
-        record_at_.push_back(static_cast<std::uint32_t>(records_.size()));
+        record_at_.push_back(static_cast<std::uint32_t>(cells_.size()));
         add_leaves(forest, root, code);
         write_record();
     }
@@ -108,23 +108,24 @@ void Patterns::add_leaf(double value, std::uint32_t inside, std::uint32_t outsid
 }
 
 void Patterns::write_record() {
-    Record record{sign_ * sums_[0], static_cast<std::uint32_t>(terms_.size()), 0, 0};
+    const std::size_t head = cells_.size();
+    cells_.push_back({0, 0, sign_ * sums_[0]});
     sums_[0] = 0.0;
     for (const bool triples : {false, true}) {
-        std::uint32_t& n = triples ? record.n_triple : record.n_small;
+        std::uint32_t n = 0;
         for (std::uint32_t own = 1; own < (1u << own_.size()); ++own) {
             if (sums_[own] == 0.0 || (count_bits(own) == 3) != triples) continue;
-            terms_.push_back({place_of(own), sign_ * sums_[own]});
+            cells_.push_back({place_of(own), 0, sign_ * sums_[own]});
             sums_[own] = 0.0;
             ++n;
         }
         if (!triples && n == 0) {  // there is always a first term: nothing, for a place that nobody reads
             const std::size_t p = allowed_.size();
-            terms_.push_back({static_cast<std::uint32_t>(p + n_pairs(p)), 0.0});
+            cells_.push_back({static_cast<std::uint32_t>(p + n_pairs(p)), 0, 0.0});
             n = 1;
         }
+        (triples ? cells_[head].second : cells_[head].first) = n;
     }
-    records_.push_back(record);
 }
 
 /// Where the term of some of a tree's own features belongs.
@@ -221,14 +222,15 @@ void Patterns::add_terms(const std::uint64_t* codes, PairTables& tables) const {
     double* sums = tables.terms.data();
     double constant = 0.0;
     for (std::size_t tree = 0; tree < first_code_.size(); ++tree) {
-        const Record& record = record_of(tree, codes);
-        constant += record.constant;
+        const Cell* cell = record_of(tree, codes);
+        const Cell* last = cell + cell->first;
+        constant += cell->value;
         // There is always a first term: most patterns have none or one, and a branch that is guessed wrong costs more.
-        const Term* term = terms_.data() + record.first;
-        sums[term->place] += term->value;
-        for (std::uint32_t left = record.n_small; --left > 0;) {
-            ++term;
-            sums[term->place] += term->value;
+        ++cell;
+        sums[cell->first] += cell->value;
+        while (cell != last) {
+            ++cell;
+            sums[cell->first] += cell->value;
         }
     }
     tables.start += constant;
@@ -236,11 +238,11 @@ void Patterns::add_terms(const std::uint64_t* codes, PairTables& tables) const {
 
 void Patterns::add_triples(const std::uint64_t* codes, CubicSearch& search) const {
     for (std::size_t tree = 0; tree < first_code_.size(); ++tree) {
-        const Record& record = record_of(tree, codes);
-        const Term* term = terms_.data() + record.first + record.n_small;
-        for (const Term* end = term + record.n_triple; term < end; ++term)
-            search.add_term(term->place & feature_mask, (term->place >> feature_bits) & feature_mask,
-                            term->place >> 2 * feature_bits, term->value);
+        const Cell* head = record_of(tree, codes);
+        const Cell* cell = head + 1 + head->first;
+        for (const Cell* end = cell + head->second; cell < end; ++cell)
+            search.add_term(cell->first & feature_mask, (cell->first >> feature_bits) & feature_mask,
+                            cell->first >> 2 * feature_bits, cell->value);
     }
 }
 

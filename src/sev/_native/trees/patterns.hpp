@@ -45,15 +45,12 @@ private:
         std::int64_t node;
         std::uint32_t inside, outside;
     };
-    /// A term: where it belongs, and its value.
-    struct Term {
-        std::uint32_t place;
+    /// The polynomial of one tree for one pattern lies in one stretch of cells: first the constant with the numbers of
+    /// terms of up to two features and of three, then each term with its place. One cache line has most of it.
+    struct Cell {
+        std::uint32_t first;   // number of small terms, or the place of a term
+        std::uint32_t second;  // number of terms of three features
         double value;
-    };
-    /// The polynomial of one tree for one pattern: terms of one and two features, then those of three.
-    struct Record {
-        double constant;
-        std::uint32_t first, n_small, n_triple;
     };
 
     void build_tree(const Forest& forest, std::size_t tree);
@@ -64,9 +61,9 @@ private:
     std::uint32_t place_of(std::uint32_t own) const;
     void build_vectors(const Forest& forest);
 
-    const Record& record_of(std::size_t tree, const std::uint64_t* codes) const {
+    const Cell* record_of(std::size_t tree, const std::uint64_t* codes) const {
         const std::size_t code = (codes[tree >> 3] >> (8 * (tree & 7))) & 0xFF;
-        return records_[record_at_[first_code_[tree] + code]];
+        return cells_.data() + record_at_[first_code_[tree] + code];
     }
 
     std::vector<std::int32_t> column_feature_;
@@ -80,9 +77,8 @@ private:
     std::vector<double> edges_;
     std::vector<std::uint64_t> passed_;      // splits that go right, for each number of thresholds passed
     std::vector<std::size_t> first_code_;    // where the patterns of each tree begin
-    std::vector<std::uint32_t> record_at_;
-    std::vector<Record> records_;
-    std::vector<Term> terms_;
+    std::vector<std::uint32_t> record_at_;   // where the cells of each pattern begin
+    std::vector<Cell> cells_;
     // For making them: the splits and own features of one tree.
     std::vector<Split> splits_;
     std::vector<std::int32_t> own_;

@@ -88,9 +88,10 @@ void Session::keep(std::int64_t row) {
 
 void Session::forget(std::int64_t row) {
     Kept& kept = kept_[static_cast<std::size_t>(row)];
-    if (kept.row == nullptr) return;
-    kept_bytes_ -= kept.row->bytes();
+    if (kept.row != nullptr) kept_bytes_ -= kept.row->bytes();
+    if (kept.tables != nullptr) kept_bytes_ -= kept.tables->terms.size() * sizeof(double);
     kept.row.reset();
+    kept.tables.reset();
 }
 
 /// Run a search on each row of a request, which returns how it ended.
@@ -124,9 +125,15 @@ Answers Session::for_rows(const Request& request, Pulse& pulse, const Search& se
 }
 
 void Session::look_up(std::int64_t row) {
+    const Kept& kept = kept_[static_cast<std::size_t>(row)];
+    if (kept.tables != nullptr) {
+        tables_ = *kept.tables;
+        codes_ = kept.codes;
+        return;
+    }
+    problem_.patterns->read_codes(query(row), codes_.data());
     tables_.clear(n_features());
     tables_.start = problem_.rules.sign * problem_.forest->base();
-    problem_.patterns->read_codes(query(row), codes_.data());
     problem_.patterns->add_terms(codes_.data(), tables_);
 }
 
@@ -151,6 +158,12 @@ Answers Session::pairs(const Request& request, std::int64_t widest, Pulse& pulse
         if (found.any()) return Ending{Outcome::found, next - 2};
         if (next > n) return Ending{Outcome::none, n};
         if (next > max_size && !looks_up()) return Ending{Outcome::too_large, max_size};
+        if (looks_up() && kept_bytes_ < most_kept_bytes) {
+            std::unique_ptr<PairTables>& tables = kept_[static_cast<std::size_t>(row)].tables;
+            if (tables == nullptr) kept_bytes_ += tables_.terms.size() * sizeof(double);
+            tables = std::make_unique<PairTables>(tables_);
+            kept_[static_cast<std::size_t>(row)].codes = codes_;
+        }
         return Ending{Outcome::open, next - 1};
     });
 }

@@ -82,6 +82,8 @@ private:
 
     struct Kept {
         std::unique_ptr<Row> row;
+        std::unique_ptr<PairTables> tables;  // where they were looked up, with the patterns
+        std::vector<std::uint64_t> codes;
         std::int64_t least = 0;  // 0: its features are not in order yet
     };
     static constexpr std::int64_t nobody = -1;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,8 @@ class _Moves:
 
     def take(self, rows: IntArray) -> _Moves:
         """Some of the rows."""
-        return _Moves(*(part[rows] for part in self.parts))
+        parts: list[Any] = [part[rows] for part in self.parts]
+        return _Moves(*parts)
 
     @property
     def parts(self) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray, FloatArray, FloatArray]:
@@ -96,9 +98,7 @@ def _some_rows(problem: Problem, rows: IntArray) -> Problem:
     )
 
 
-def _make_moves(
-    problem: Problem, weights: FloatArray, intercept: float, rounding: float
-) -> tuple[_Moves, FloatArray]:
+def _make_moves(problem: Problem, weights: FloatArray, intercept: float, rounding: float) -> tuple[_Moves, FloatArray]:
     sign = -float(problem.direction)
     start, gains, magnitude = _native.moves(
         np.ascontiguousarray(problem.queries, dtype=np.float64),

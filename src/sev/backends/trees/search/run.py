@@ -16,7 +16,6 @@ from sev.search import Problem, Solution, n_words, unpack
 from sev.search._ragged import ragged_take
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
-
 _CUBIC_PROOF = _native.ProofEffort(plan.PROOF_SIZE, plan.CUBIC_PROOF_WORK, plan.CUBIC_PROOF_SHARE)
 
 
@@ -27,8 +26,8 @@ class Answers(NamedTuple):
     outcome: np.ndarray[tuple[int], np.dtype[np.int8]]
     proven: IntArray  # the largest size of which it is known that no set crosses
     work: IntArray
-    count: IntArray  # sets seen
-    kept: IntArray  # sets listed
+    n_seen: IntArray
+    n_kept: IntArray  # of those seen, the best
     sets: MaskArray
     values: FloatArray  # margins, sign-flipped where a set crosses by going up
 
@@ -42,9 +41,10 @@ class Answers(NamedTuple):
         if chosen.all():
             return self
         places = np.flatnonzero(chosen)
-        offsets = np.concatenate([[0], np.cumsum(self.kept)])
+        offsets = np.concatenate([[0], np.cumsum(self.n_kept)])
         _, items = ragged_take(offsets, places)
-        return Answers(*(part[places] for part in self[:6]), self.sets[items], self.values[items])
+        parts: list[Any] = [*(part[places] for part in self[:6]), self.sets[items], self.values[items]]
+        return Answers(*parts)
 
 
 class Run:
@@ -160,20 +160,20 @@ class Run:
     def _prove(self, row: int, work: int) -> Answers:
         """Whether any set crosses at all: greed may find one, else branch and bound may show that there is none."""
         greedy = self._call("greedy", np.array([row]), 1)
-        if greedy.kept[0]:
+        if greedy.n_kept[0]:
             return greedy
         return self._call("exists", np.array([row]), 1, work=np.array([work]))
 
     def _end_spent(self, answers: Answers) -> Iterator[Answers]:
         """Answers; where a search was given up without a set, some set at least, if greed finds one."""
-        nothing = (answers.outcome == Outcome.SPENT) & (answers.count == 0)
+        nothing = (answers.outcome == Outcome.SPENT) & (answers.n_seen == 0)
         if not nothing.all():
             yield answers.take(~nothing)
         if nothing.any():
             greedy = self._call("greedy", self._go_on(answers, nothing), 1)
             yield greedy._replace(outcome=np.full(greedy.rows.size, Outcome.SPENT, dtype=np.int8))
 
-    # -- kernels ---------------------------------------------------------------------------------------------------------
+    # -- kernels -------------------------------------------------------------------------------------------------------
 
     def _call(self, kernel: str, rows: IntArray, cap: int, *, work: IntArray | None = None, **options: Any) -> Answers:
         if work is None:
@@ -182,16 +182,16 @@ class Run:
         if self._time_limit is not None:
             seconds = max(0.0, self._time_limit - float(self._seconds[rows].min()))
         begin = time.perf_counter()
-        found = getattr(self._session, kernel)(rows, self._from_size[rows], work, seconds, cap, plan.LISTING_WORK, **options)
+        found = getattr(self._session, kernel)(
+            rows, self._from_size[rows], work, seconds, cap, plan.LISTING_WORK, **options
+        )
         if self._time_limit is not None:
             self._seconds[rows] += (time.perf_counter() - begin) / rows.size
         return Answers(rows, *found)
 
     def _call_cubic(self, rows: IntArray, cap: int, *, last: int, looks_up: bool) -> Answers:
         work = np.full(rows.size, plan.row_work(timed=self._is_timed), dtype=np.int64)
-        return self._call(
-            "cubic", rows, cap, work=work, last=last, looks_up=looks_up, proof=_CUBIC_PROOF
-        )
+        return self._call("cubic", rows, cap, work=work, last=last, looks_up=looks_up, proof=_CUBIC_PROOF)
 
     def _call_step(self, strategy: Strategy, row: int, cap: int, work: int) -> Answers:
         options = {"widest_pairs": plan.PAIRS_FEATURES} if strategy is plan.BRANCH else {}
@@ -215,12 +215,12 @@ class Run:
             np.zeros((0, words), dtype=np.uint64), np.zeros(0),
         )  # fmt: skip
 
-    # -- answers -----------------------------------------------------------------------------------------------------------
+    # -- answers -------------------------------------------------------------------------------------------------------
 
     def _settle(self, answers: Answers, cap: int) -> list[tuple[int, IntArray]]:
         """Write down what is certain; returns what must be searched further, and how many sets to list then."""
         self._lower_bound[answers.rows] = answers.proven + 1
-        found = (answers.outcome == Outcome.FOUND) | ((answers.outcome == Outcome.SPENT) & (answers.count > 0))
+        found = (answers.outcome == Outcome.FOUND) | ((answers.outcome == Outcome.SPENT) & (answers.n_seen > 0))
         if not found.all():
             self._settle_others(answers.take(~found))
         return self._settle_found(answers.take(found), cap) if found.any() else []
@@ -233,7 +233,7 @@ class Run:
 
     def _settle_found(self, answers: Answers, cap: int) -> list[tuple[int, IntArray]]:
         """Keep the sets that cross; the model decides where rounding cannot tell."""
-        rows, count, kept = answers.rows, answers.count, answers.kept
+        rows, count, kept = answers.rows, answers.n_seen, answers.n_kept
         all_seen = (answers.outcome == Outcome.FOUND) & (count <= cap)
         sure = answers.values < self._sure
         self._status[rows] = Status.OPTIMAL.code
