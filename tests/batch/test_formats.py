@@ -2,7 +2,6 @@
 
 import json
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 from batch import tables
@@ -98,6 +97,6 @@ def test_types_of_training_rows_are_read_carefully(tmp_path):
     assert frame["mixed"].tolist() == ["1", "x"]
     assert frame["none"].isna().all()
     assert read_frame(path, numbers=["zip"])["zip"].tolist() == [7, 8]
-    assert pd.api.types.is_string_dtype(read_frame(path, text=["count"])["count"])
+    assert read_frame(path, text=["count"])["count"].dropna().tolist() == ["1"]
     with pytest.raises(InputError, match="no numbers"):
         read_frame(path, numbers=["mixed"])

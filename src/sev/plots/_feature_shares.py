@@ -85,7 +85,7 @@ def feature_shares(
 
 def _prepare(models: Mapping[str, ShownExplanations], sets: Literal["first", "any"], max_features: int) -> pd.DataFrame:
     """One line for each model and feature: ``model``, ``feature``, ``share``, ``restricted``, most used ones first."""
-    shares = pd.DataFrame({model: many.feature_shares(sets) for model, many in models.items()}).fillna(0.0)
+    shares = pd.DataFrame({model: many.feature_shares(sets) for model, many in models.items()}, dtype=float).fillna(0.0)
     in_order = [name for many in models.values() for name in many.feature_names]
     shares = shares.reindex(list(dict.fromkeys(in_order)))
     restricted = {name for many in models.values() for name in many.restricted}

@@ -272,7 +272,8 @@ def _fit_categories(values: pd.Series, wanted: pd.CategoricalDtype) -> pd.Series
     fresh = held.difference(wanted.categories, sort=False)
     fresh = fresh[fresh.isin(values.dropna().unique())] if len(fresh) else fresh
     # pandas calls dtypes equal whose categories only come in another order; some models look at the codes
-    return values.cat.set_categories(wanted.categories.append(fresh), ordered=wanted.ordered)
+    known = wanted.categories.append(fresh) if len(fresh) else wanted.categories
+    return values.cat.set_categories(known, ordered=wanted.ordered)
 
 
 def _read_numbers(values: pd.Series, column: Any, what: str) -> pd.Series:
@@ -280,7 +281,7 @@ def _read_numbers(values: pd.Series, column: Any, what: str) -> pd.Series:
     numbers = pd.to_numeric(values, errors="coerce")
     bad = numbers.isna() & values.notna()
     if bad.any():
-        label = values.index[bad.to_numpy()][0]
+        label = values.index[bad.to_numpy()].tolist()[0]  # older pandas would show np.int64(3)
         raise InputError(
             f"{what}: column {column!r} holds numbers in the background, but row {label!r} has {values[bad].iloc[0]!r}."
         )
@@ -317,7 +318,7 @@ def _refuse_infinity(values: pd.Series, column: Any, what: str) -> None:
         return
     infinite = np.isinf(numbers)
     if infinite.any():
-        label = values.index[infinite][0]
+        label = values.index[infinite].tolist()[0]
         raise InputError(f"{what}: column {column!r} is infinite in row {label!r}; use a finite number or NaN.")
 
 
