@@ -61,6 +61,11 @@ def test_callbacks_tell_what_an_earlier_run_has_done(archive, source, tmp_path):
     assert told == {"start": [(250, 150)], "part": [100], "kept": [100, 50]}
 
 
+def marking_explainer(path, background, sign=1):
+    with pytest.warns(FallbackWarning, match="no exact form"):
+        return sev.Explainer(Marks(path, sign), background)
+
+
 class Marks:
     """A model that leaves a mark wherever it is unpickled."""
 
@@ -84,8 +89,8 @@ class Marks:
 def test_an_explainer_that_somebody_put_in_the_folder_is_never_loaded(tmp_path, n_jobs, planted):
     background = pd.DataFrame({"age": [-2, -1, 1, 2], "n": 0})
     mine, theirs = tmp_path / "mine.sev", tmp_path / "theirs.sev"
-    sev.Explainer(Marks(str(tmp_path / "mine.mark")), background).save(mine, allow_pickle=True)
-    sev.Explainer(Marks(str(tmp_path / "theirs.mark"), -1), background).save(theirs, allow_pickle=True)
+    marking_explainer(str(tmp_path / "mine.mark"), background).save(mine, allow_pickle=True)
+    marking_explainer(str(tmp_path / "theirs.mark"), background, -1).save(theirs, allow_pickle=True)
     (tmp_path / "theirs.mark").unlink()  # saving reads back what it wrote
     source = tables.write(background, tmp_path / "in.parquet", 1)
     explain_files(mine, source, tmp_path / "out", trust_pickle=True)
@@ -106,7 +111,7 @@ def test_a_worker_compares_the_explainer_before_it_loads_it(tmp_path):
     from sev.batch import _work
 
     background = pd.DataFrame({"age": [-2, -1, 1, 2], "n": 0})
-    explainer = sev.Explainer(Marks(str(tmp_path / "mark")), background)
+    explainer = marking_explainer(str(tmp_path / "mark"), background)
     explainer.save(tmp_path / "_explainer.sev", allow_pickle=True)
     (tmp_path / "mark").unlink()
     work = _work.Work(str(tmp_path), '{"trust_pickle": true}', "0" * 64, b"", False)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -96,7 +97,9 @@ def test_workers_do_not_hear_ctrl_c_even_while_they_start():
     code = (
         "from batch import test_interrupts as t; print([p.label for p in t._engines._loky(t.Blocked(), t.parts(2), 2)])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    folders = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
     assert done.stdout == "['blocked', 'blocked']\n", done.stderr
 
 

@@ -27,7 +27,9 @@ def build(case, **options):
 def own_score(case, explainer, X):
     """The model's own score of the explained class for a DataFrame, worked out apart from the package."""
     model, target = explainer.model, explainer.target
-    as_model_takes = (lambda frame: frame) if isinstance(X, pd.DataFrame) else (lambda frame: frame.to_numpy(float))
+    as_model_takes = (
+        (lambda frame: frame) if isinstance(X, pd.DataFrame) else (lambda frame: frame.to_numpy(float, copy=True))
+    )
     if case.score is not None:
         return lambda frame: np.asarray(case.score(model, as_model_takes(frame)), dtype=float)
     classes = list(model.classes_)

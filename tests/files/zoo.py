@@ -225,6 +225,8 @@ def fitted(name):
 
 def estimator_names():
     """Full names of scikit-learn's public estimators."""
+    # whether these are listed must not depend on what else has been imported
+    from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer  # noqa: F401
     from sklearn.utils import all_estimators
 
     found = {f"{kind.__module__}.{kind.__name__}": kind for _, kind in all_estimators()}

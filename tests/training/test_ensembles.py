@@ -11,7 +11,7 @@ from training.tables import numbers
 import sev
 from sev.exceptions import ModelError, SevError
 from sev.training._ensembles import ensemble_of
-from sev.training._trees import train_trees
+from sev.training._trees import TreeTrainer
 
 
 def _xgboost(**options):
@@ -95,4 +95,4 @@ def test_an_ensemble_without_trees_is_refused_with_a_message_of_this_package():
     rows, labels = numbers()
     model = xgboost.XGBClassifier(n_estimators=0).fit(rows, labels)
     with pytest.raises(SevError, match=r"XGBClassifier has no trees.*n_estimators"):
-        train_trees(model, task=None, settings=None)
+        TreeTrainer(model, task=None)

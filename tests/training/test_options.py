@@ -21,7 +21,7 @@ from training.tables import numbers
 pytest.importorskip("torch", reason="training needs torch")
 
 import sev
-from sev.exceptions import InputError, ModelError
+from sev.exceptions import InputError, TrainingError
 from sev.training._building import TaskBuilder
 from sev.training._categories import CategoryCodes
 from sev.training._ensembles import ensemble_of
@@ -285,5 +285,5 @@ def test_an_ensemble_without_trees_is_refused():
     rows, labels = numbers(150)
     model = HistGradientBoostingClassifier(max_iter=2).fit(rows, labels)
     model._predictors = []
-    with pytest.raises(ModelError, match="has no trees"):
+    with pytest.raises(TrainingError, match="has no trees"):
         Tuner.of(model, rows, labels, TaskBuilder())._trainer

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sev import plots
+from sev import Labels, plots
 
 from sev_reproduction import _measure, _models
 from sev_reproduction._compare import differs, verdict
@@ -172,6 +172,8 @@ class _KeptFeatures:
     def __init__(self, found: list[dict[str, float]], restricted: list[str]) -> None:
         names = dict.fromkeys([*restricted, *(name for shares in found for name in shares)])
         self.feature_names = tuple(names)
+        self.columns = {name: (name,) for name in names}
+        self.labels = Labels()
         self.restricted = tuple(restricted)
         self._shares = pd.Series({name: _mean_share(found, name) for name in names})
 

@@ -98,7 +98,8 @@ def tunable(model: Any) -> tuple[Any, Family]:
         When the model is wrapped in something that changes its decisions, or is of no known family.
     """
     model = getattr(model, "best_estimator_", model)
-    if decision_rule(model) is not None:
+    rule = decision_rule(model)
+    if rule is not None and not (rule.response == "predict_proba" and rule.threshold == 0.5):
         raise ModelError(
             f"{type(model).__name__} moves the threshold, while tuning works for the threshold of one half: tune the "
             "model inside, then choose the threshold again."
