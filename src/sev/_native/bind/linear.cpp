@@ -79,19 +79,22 @@ nb::tuple first_sets(Floats start, FloatRows gains, BoolRows active, Floats low,
             pulse.tick(static_cast<std::int64_t>(rows.gains.n_columns()) + 10);
             if (sizes.sure < 0) continue;
             std::uint64_t* set = sets.data() + at * n_words;
-            if (search.first_is_clear(row, sizes.sure)) {
-                for (std::int64_t p = 0; p < sizes.sure; ++p) {
-                    const auto feature = static_cast<std::size_t>(search.first()[p]);
-                    set[word_of(feature)] |= bit_of(feature);
-                }
+            found.clear();
+            if (!search.first_is_clear(row, sizes.sure)) {
+                best.begin(row.high, row.grid);
+                Budget budget(pulse, 100'000, std::numeric_limits<double>::infinity());
+                search.list(row, sizes.sure, best, budget);
+                best.write(found, values);
+            }
+            if (!found.empty()) {
+                std::copy_n(found.begin(), n_words, set);
                 continue;
             }
-            best.begin(row.high, row.grid);
-            Budget budget(pulse, 100'000, std::numeric_limits<double>::infinity());
-            search.list(row, sizes.sure, best, budget);
-            found.clear();
-            best.write(found, values);
-            std::copy_n(found.begin(), n_words, set);
+            // the largest moves cross, and are the only best set or the one to fall back to
+            for (std::int64_t p = 0; p < sizes.sure; ++p) {
+                const auto feature = static_cast<std::size_t>(search.first()[p]);
+                set[word_of(feature)] |= bit_of(feature);
+            }
         }
     }
     return nb::make_tuple(to_numpy(std::move(sure)), to_numpy(std::move(possible)), to_numpy(std::move(sets), {n, n_words}));
