@@ -13,6 +13,15 @@ import pytest
 from sev.batch import _engines
 from sev.batch._inputs import Part
 
+
+@pytest.fixture(autouse=True)
+def hears_ctrl_c():
+    """A shell starts what it runs in the background deaf to Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
 
