@@ -320,7 +320,7 @@ def _times(flat: pd.DataFrame) -> str:
     }
     marked = False
     for (name, objective), part in found.groupby(["data", "objective"], sort=True):
-        busy = part["busy"].fillna(False).astype(bool) if "busy" in part else pd.Series(False, index=part.index)
+        busy = part["busy"].eq(True) if "busy" in part else pd.Series(False, index=part.index)
         marked |= busy.all()
         part = part if busy.all() else part[~busy]
         ratio = (part["seconds"] / part["base_seconds"]).median()

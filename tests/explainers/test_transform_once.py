@@ -53,7 +53,8 @@ def test_a_pipeline_that_changes_its_outputs_is_asked_itself(rows):
         explainer = sev.Explainer(model, X, y)
     assert explainer.backend == "black box"
     many = explainer.explain(X)
-    np.testing.assert_array_equal(many.to_frame()["score"], model.predict_proba(X)[:, 1])
+    # the last bit may differ with the rows that a score is computed beside
+    np.testing.assert_allclose(many.to_frame()["score"], model.predict_proba(X)[:, 1], rtol=1e-13)
 
 
 def test_a_mixed_batch_gives_the_scores_of_the_model(rows):
@@ -61,6 +62,7 @@ def test_a_mixed_batch_gives_the_scores_of_the_model(rows):
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     explainer = sev.Explainer(model, X, y)
     many = explainer.explain(X)
-    np.testing.assert_array_equal(many.to_frame()["score"], model.predict_proba(X)[:, 1])
+    # the last bit may differ with the rows that a score is computed beside
+    np.testing.assert_allclose(many.to_frame()["score"], model.predict_proba(X)[:, 1], rtol=1e-13)
     alone = [explainer.explain_one(X.iloc[row]).features for row in range(20)]
     assert [many[row].features for row in range(20)] == alone
