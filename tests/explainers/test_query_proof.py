@@ -1,5 +1,6 @@
 """A reading that is wrong about the queries is found out in the call, and its rows are explained without it."""
 
+import dataclasses
 import warnings
 
 import cases
@@ -277,3 +278,15 @@ def test_a_solver_that_finds_sets_that_do_not_cross(monkeypatch):
     monkeypatch.setattr(LinearBackend, "solve", worst_first)
     with pytest.warns(FallbackWarning, match="did not confirm"):
         same(explainer.explain(frame), expected)
+
+
+def test_a_reading_that_differs_on_the_reference_is_not_trusted():
+    X, y = cases.numbers()
+    explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    expected = explainer.explain(X[:40])
+    task = explainer._tasks[0]
+    explainer._tasks[0] = dataclasses.replace(task, reference_scores=task.reference_scores + 0.01)
+    with pytest.warns(FallbackWarning, match="on the reference"):
+        many = explainer.explain(X[:40])
+    assert many.statuses.tolist() == expected.statuses.tolist()
+    assert many.first_sets() == expected.first_sets()

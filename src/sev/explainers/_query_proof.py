@@ -175,6 +175,13 @@ class QueryProof:
         for row in np.flatnonzero(~(gaps <= 1.0)).tolist():
             self.doubts.rows[row] = "the scores read from the model differ from its own"
 
+    def compare_references(self, scores: FloatArray) -> None:
+        """Compare the two scores of every reference row; rows that are compared with one that differs are refused."""
+        gaps = self._gaps(self._reading.backend.margins(self._references), scores)
+        for reference in np.flatnonzero(~(gaps <= 1.0)).tolist():
+            rows = np.flatnonzero(self._vertices.assigned == reference)
+            self.refuse(rows, "the score read from the model differs from its own on the reference")
+
     def compare(self, rows: IntArray, sets: BoolArray, scores: FloatArray, *, share: bool = False) -> None:
         """Compare the two scores of vertices; a gap that is no rounding casts doubt on all rows of the kind.
 

@@ -75,6 +75,7 @@ class Work:
             return self.answer_unread()
         assert self._scores is not None
         proof.compare_queries(self._scores)
+        proof.compare_references(self._task.reference_scores)
         rows = np.setdiff1d(np.arange(self._n_rows), list(proof.doubts.rows))
         solution = self._search(proof, rows)
         result = self._check(proof, solution)
