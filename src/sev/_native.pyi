@@ -1,5 +1,7 @@
 """Types of the compiled extension; it is bound in `_native/bind/`."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
@@ -7,6 +9,19 @@ from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 _Outcomes = np.ndarray[tuple[int], np.dtype[np.int8]]
 _Answers = tuple[_Outcomes, IntArray, IntArray, IntArray, IntArray, MaskArray, FloatArray]
 
+_Marks = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
+
+def set_poll(poll: Callable[[], object] | None) -> None: ...
+def hash_rows(rows: FloatArray) -> MaskArray: ...
+def mix_rows(
+    queries: FloatArray,
+    references: FloatArray,
+    assigned: IntArray,
+    rows: IntArray,
+    taken: BoolArray,
+    column_feature: IntArray,
+) -> FloatArray: ...
+def any_by_feature(marks: BoolArray, column_feature: IntArray, n_features: int) -> _Marks: ...
 def moves(
     queries: FloatArray,
     reference: FloatArray,
@@ -74,6 +89,8 @@ class Session:
         rules: Rules,
         grid: float,
     ) -> None: ...
+    def query_margins(self) -> FloatArray: ...
+    def helpful(self, rows: IntArray) -> _Marks: ...
     def facts(self, rows: IntArray) -> IntArray: ...
     def least_size(self, row: int) -> int: ...
     def count_terms(self, row: int, size: int) -> int: ...
@@ -118,3 +135,87 @@ class Session:
     def greedy(
         self, rows: IntArray, from_size: IntArray, work: IntArray, seconds: float, max_sets: int, listing: int
     ) -> _Answers: ...
+
+class SecondSum:
+    def __init__(
+        self,
+        forest: Forest,
+        reference: FloatArray,
+        queries: FloatArray,
+        column_feature: IntArray,
+        n_features: int,
+        at_least: float,
+    ) -> None: ...
+
+class JointSession:
+    @staticmethod
+    def with_forest(
+        second: SecondSum | None,
+        active: BoolArray,
+        sure: FloatArray,
+        limit: FloatArray,
+        grid: FloatArray,
+        max_size: int,
+        every_feature: bool,
+        forest: Forest,
+        reference: FloatArray,
+        queries: FloatArray,
+        column_feature: IntArray,
+        sign: float,
+    ) -> JointSession: ...
+    @staticmethod
+    def with_gains(
+        second: SecondSum | None,
+        active: BoolArray,
+        sure: FloatArray,
+        limit: FloatArray,
+        grid: FloatArray,
+        max_size: int,
+        every_feature: bool,
+        start: FloatArray,
+        gains: FloatArray,
+    ) -> JointSession: ...
+    def search(
+        self, rows: IntArray, from_size: IntArray, work: IntArray, seconds: float, max_sets: int, listing: int
+    ) -> _Answers: ...
+    def greedy(
+        self, rows: IntArray, from_size: IntArray, work: IntArray, seconds: float, max_sets: int, listing: int
+    ) -> _Answers: ...
+
+class CellForest:
+    def __init__(
+        self,
+        forest: Forest,
+        n_cells: IntArray,
+        column_feature: IntArray,
+        column_first: IntArray,
+        values: FloatArray,
+        sign: float,
+    ) -> None: ...
+    @property
+    def n_trees(self) -> int: ...
+    def solve(
+        self,
+        at: IntArray,
+        cost: FloatArray,
+        sure: float,
+        limit: float,
+        goal: int,
+        max_size: int,
+        max_sets: int,
+        work: int,
+        seconds: float,
+        ask: Callable[[int, IntArray], BoolArray],
+    ) -> tuple[_Outcomes, IntArray, IntArray, IntArray, _Marks, IntArray, FloatArray, _Marks, FloatArray]: ...
+    def grow(
+        self,
+        at: IntArray,
+        cost: FloatArray,
+        points: IntArray,
+        ordered: BoolArray,
+        sure: float,
+        limit: float,
+        work: int,
+        most_walks: int,
+        ask: Callable[[int, IntArray], BoolArray],
+    ) -> _Marks: ...

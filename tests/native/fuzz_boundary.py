@@ -1,7 +1,7 @@
 """Wrong, empty, huge, misaligned and damaged arguments to the native functions, for a bounded time.
 
-Calls that ordinary explanations make are recorded, then repeated with changed arguments. Each must return or raise one
-of ``ALLOWED``; it must not crash, hang or read what is not its own (`make fuzz-native` runs this under the sanitizers).
+Calls of every bound name (``native_calls.py``) are repeated with changed arguments. Each must return or raise one of
+``ALLOWED``; it must not crash, hang or read what is not its own (`make fuzz-native` runs this under the sanitizers).
 Each case follows from the seed and its number alone: a failure prints the command that repeats it.
 """
 
@@ -16,10 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from native.native_calls import record_calls
 
-import sev
 from sev import _native
 
 ALLOWED = (TypeError, ValueError, IndexError, OverflowError, MemoryError)
@@ -32,59 +30,6 @@ FLOATS = (-np.inf, -1.0, -0.0, 5e-324, 1e-9, 1.0, 1e308, np.inf, np.nan)
 
 class Interrupted(Exception):
     """A call was interrupted by the alarm."""
-
-
-# -- calls that ordinary explanations make ---------------------------------------------------------------------------
-
-
-def record_calls():
-    """Explain a few models and return what the native code was called with: names and arguments."""
-    calls = []
-
-    def recorder(name, function):
-        def call(*arguments, **named):
-            calls.append((name, function, arguments, named))
-            return function(*arguments, **named)
-
-        return call
-
-    for name, member in list(vars(_native).items()):
-        if name.startswith("_") or not callable(member):
-            continue
-        if isinstance(member, type):
-            for method, function in list(vars(member).items()):
-                if callable(function) and not method.startswith("_"):
-                    setattr(member, method, recorder(f"{name}.{method}", function))
-        setattr(_native, name, recorder(name, member))
-    explain_models()
-    return few_of_each(calls)
-
-
-def explain_models():
-    rng = np.random.default_rng(0)
-    X = np.round(rng.normal(size=(400, 6)), 1)
-    y = (X[:, 0] + X[:, 1] * X[:, 2] - X[:, 3] > 0.2).astype(int)
-    codes = X.copy()
-    codes[:, 5] = rng.integers(0, 70, 400)
-    models = (
-        LogisticRegression().fit(X, y),
-        GradientBoostingClassifier(n_estimators=30, max_depth=3).fit(X, y),
-        RandomForestClassifier(n_estimators=10, max_depth=6).fit(X, y),
-        HistGradientBoostingClassifier(max_iter=10, categorical_features=[5]).fit(codes, y),
-    )
-    for model in models:
-        explainer = sev.Explainer(model, codes, y)
-        for kind in "minus", "plus":
-            explainer.explain(codes[:350], kind=kind)[0]
-
-
-def few_of_each(calls, most=12):
-    """Return at most so many calls of each function, spread over all of them."""
-    chosen = []
-    for name in dict.fromkeys(name for name, *_ in calls):
-        same = [call for call in calls if call[0] == name]
-        chosen += same[:: max(1, len(same) // most)][:most]
-    return chosen
 
 
 # -- what may be wrong with an argument ------------------------------------------------------------------------------
@@ -102,6 +47,8 @@ def change(value, rng):
         return INTEGERS[rng.integers(len(INTEGERS))]
     if isinstance(value, float):
         return FLOATS[rng.integers(len(FLOATS))]
+    if callable(value):
+        return FUNCTIONS[rng.integers(len(FUNCTIONS))]
     return value
 
 
@@ -164,6 +111,25 @@ ARRAYS = (
     lambda array, rng: np.asfortranarray(array.T),
     lambda array, rng: array.astype(array.dtype.newbyteorder()),
     lambda array, rng: array[..., :0],
+)
+
+
+def fail(row, points):
+    raise ValueError("the model fails")
+
+
+#: In place of the function that decides about points.
+FUNCTIONS = (
+    lambda row, points: np.zeros(len(points), dtype=bool),
+    lambda row, points: np.ones(len(points), dtype=bool),
+    lambda row, points: np.ones(len(points) + 1, dtype=bool),
+    lambda row, points: np.full(len(points), 255, dtype=np.uint8).view(bool),
+    lambda row, points: np.ones((len(points), 1), dtype=bool),
+    lambda row, points: np.ones(len(points)),
+    lambda row, points: [True] * len(points),
+    lambda row, points: None,
+    lambda: None,
+    fail,
 )
 
 
@@ -236,7 +202,8 @@ def watch(seed, seconds):
             progress.unlink(missing_ok=True)
             command = [
                 sys.executable,
-                __file__,
+                "-m",
+                __spec__.name,
                 "--seed",
                 str(seed),
                 "--first",
@@ -246,18 +213,20 @@ def watch(seed, seconds):
             ]
             child = subprocess.Popen([*command, "--seconds", str(left)], stderr=subprocess.PIPE, text=True)
             error = wait(child, progress)
-            if child.returncode == 0:
-                break
             if not progress.exists():
-                return error  # before the first case
+                return error or f"no case was run in {seconds} s"
+            if child.returncode == 0:
+                first = int(progress.read_text()) + 1
+                break
             case = int(progress.read_text())
             if not any(words in error for words in OUT_OF_MEMORY):
                 lines = [line[:160] for line in error.splitlines() if not line.startswith(" - leaked")]
-                repeat = f"python {Path(__file__).name} --seed {seed} --first {case} --last {case}"
+                repeat = f"python -m {__spec__.name} --seed {seed} --first {case} --last {case}"
                 failures.append(
                     "\n".join((*lines[:4], "...", *lines[-4:], f"ended with {child.returncode}; {repeat}\n"))
                 )
             first = case + 1
+    sys.stdout.write(f"{first} cases, {len(failures)} failed\n")
     return "\n".join(failures) or None
 
 

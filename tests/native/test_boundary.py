@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from native.native_calls import bound_names, record_calls
 
 from sev import _native
 
@@ -166,6 +167,17 @@ def test_patterns_of_another_forest_are_refused():
         make_session(patterns=patterns)
 
 
+@pytest.mark.parametrize("changed", [{"minus": False}, {"sign": -1.0}])
+def test_patterns_of_other_rules_are_refused(changed):
+    """Patterns for "minus" have no leaves of the query: "plus" would read what is not there."""
+    marked = make_forest().mark(np.array([1.0, 0.0]))
+    patterns = _native.Patterns(marked, np.array([0, 1]), np.ones(2, dtype=bool), True, 1.0)
+    rules = {"minus": True, "sign": 1.0, "sure": 0.0, "limit": 0.0, "max_size": 9}
+    make_session(forest=marked, patterns=patterns, rules=_native.Rules(**rules))
+    with pytest.raises(ValueError, match="another kind or sign"):
+        make_session(forest=marked, patterns=patterns, rules=_native.Rules(**rules | changed))
+
+
 @pytest.mark.parametrize("changed", [
     {"weights": np.zeros(3)}, {"reference": np.zeros(1)}, {"column_feature": np.array([0, 5])},
     {"column_feature": np.array([0, -1])}, {"n_features": -1},
@@ -178,6 +190,58 @@ def test_wrong_sums_are_value_errors(changed):
     _native.moves(**arguments)
     with pytest.raises(ValueError, match=r"\w+ \w+"):
         _native.moves(**{**arguments, **changed})
+
+
+def make_chain(depth):
+    """A tree in which every split has a leaf on its left."""
+    splits = np.arange(0, 2 * depth, 2)
+    nodes, values = np.zeros(2 * depth + 1, dtype=np.int64), np.ones(2 * depth + 1)
+    nodes[splits], values[splits] = (splits + 1) << 32, np.arange(depth) / depth
+    return make_forest(n_columns=1, nodes=nodes, values=values, roots=np.array([0]))
+
+
+def make_cells(forest, n_cells):
+    one = np.zeros(1, dtype=np.int64)
+    return _native.CellForest(forest, np.array([n_cells]), one, one, np.arange(n_cells) / n_cells, 1.0)
+
+
+def test_deep_trees_are_searched_or_refused():
+    """No thread's stack is deep enough for a call at each of a million levels."""
+    deep = make_chain(1_000_000)
+    session = make_session(
+        forest=deep.mark(np.array([0.2])), queries=np.array([[0.9], [0.5]]), active=np.ones((2, 1), dtype=bool),
+        column_feature=np.array([0]),
+    )  # fmt: skip
+    for kernel in ("branch", "exists", "greedy", "pairs"):
+        options = {"pairs": {"widest": 9}, "branch": {"widest_pairs": 9}}.get(kernel, {})
+        assert getattr(session, kernel)(*request(), **options)[0].size == 2
+    with pytest.raises(ValueError, match="more than 1,000 levels"):
+        make_cells(deep, 50)
+    cells = make_cells(make_chain(1000), 1000)
+    found = cells.solve(
+        np.array([[999]]), np.ones((1, 1000)), 1.5, 1.5, 0, 9, 10, 10**9, np.inf, lambda row, points: points[:, 0] > 0
+    )
+    assert found[0].tolist() == [0]
+
+
+@pytest.mark.parametrize(("answer", "error"), [
+    (lambda points: None, TypeError), (lambda points: [True] * len(points), TypeError),
+    (lambda points: np.ones(len(points)), TypeError), (lambda points: np.ones((len(points), 1), dtype=bool), TypeError),
+    (lambda points: np.ones(len(points) + 1, dtype=bool), ValueError),
+])  # fmt: skip
+@pytest.mark.parametrize("kernel", ["solve", "grow"])
+def test_wrong_decisions_about_points_are_refused(kernel, answer, error):
+    cells, rows = make_cells(make_chain(4), 8), (np.array([[7]]), np.ones((1, 8)))
+    rest = {"solve": (0, 9, 10, 10**9, np.inf), "grow": (10**9, 100)}[kernel]
+    points = (np.array([[2]]), np.ones(1, dtype=bool)) if kernel == "grow" else ()
+    with pytest.raises(error, match="the function must"):
+        getattr(cells, kernel)(*rows, *points, -9.0, 9.0, *rest, lambda row, some: answer(some))
+
+
+def test_a_negative_number_of_walks_is_refused():
+    rows = (np.array([[7]]), np.ones((1, 8)), np.array([[2]]), np.ones(1, dtype=bool))
+    with pytest.raises(ValueError, match="most_walks"):
+        make_cells(make_chain(4), 8).grow(*rows, -9.0, 9.0, 10**9, -(2**63), lambda row, points: points[:, 0] > 0)
 
 
 def test_any_byte_but_zero_is_true():
@@ -203,3 +267,14 @@ def test_one_session_can_be_used_from_many_threads():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_the_fuzzer_calls_every_bound_name():
+    recorded = {name for name, *_ in record_calls()}
+    assert recorded == bound_names()
+    assert not any(name.startswith("_") for name in bound_names())
+
+
+def test_only_a_function_is_called_while_searching():
+    with pytest.raises(TypeError, match="function or None"):
+        _native.set_poll(3)

@@ -10,6 +10,7 @@ PROGRAM = """
     import signal, sys, threading, time
     import numpy as np
     sys.path[:0] = {path!r}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the process that runs the tests does with it
     from backends.trees.test_limits import Hand, chain, stump
     from backends.trees.problems import with_limits
     from sev.backends.trees.search import plan

@@ -4,6 +4,22 @@
 
 NB_MODULE(_native, m) {
     m.doc() = "Searches over plain arrays, in compiled code.";
+    m.def(
+        "set_poll",
+        [](nanobind::object poll) {
+            if (!poll.is_none() && PyCallable_Check(poll.ptr()) == 0) {
+                throw nanobind::type_error("poll must be a function or None");
+            }
+            PyObject*& held = sev::bind::poll_of_thread();
+            PyObject* before = held;
+            held = poll.is_none() ? nullptr : poll.release().ptr();
+            Py_XDECREF(before);
+        },
+        nanobind::arg("poll").none(),
+        "Call a function every few milliseconds while this thread searches; what it raises ends the search. None: nothing.");
     sev::bind::bind_linear(m);
+    sev::bind::bind_rows(m);
     sev::bind::bind_trees(m);
+    sev::bind::bind_free(m);
+    sev::bind::bind_joint(m);
 }

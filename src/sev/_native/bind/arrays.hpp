@@ -63,15 +63,26 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
     return to_numpy(std::move(values), {size});
 }
 
-/// Lets Python deal with signals every few milliseconds: Ctrl-C ends a search. Called without the GIL.
+/// What this thread calls while it searches, with a reference of its own; null: nothing.
+inline PyObject*& poll_of_thread() {
+    static thread_local PyObject* poll = nullptr;
+    return poll;
+}
+
+/// Lets Python deal with signals every few milliseconds: Ctrl-C ends a search, and so does an exception of what the thread
+/// calls meanwhile. Called without the GIL.
 inline Pulse signal_pulse() {
     return Pulse([] {
         nb::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (poll_of_thread() != nullptr) nb::borrow(poll_of_thread())();
     });
 }
 
 void bind_linear(nb::module_& m);
+void bind_rows(nb::module_& m);
 void bind_trees(nb::module_& m);
+void bind_free(nb::module_& m);
+void bind_joint(nb::module_& m);
 
 }  // namespace sev::bind

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -48,9 +49,11 @@ nb::ndarray<nb::numpy, double> margins(const Forest& forest, FloatRows rows) {
     {
         nb::gil_scoped_release release;
         Pulse pulse = signal_pulse();
-        for (std::size_t row = 0; row < sums.size(); ++row) {
-            sums[row] = forest.margin(all.row(row));
-            pulse.tick(static_cast<std::int64_t>(forest.n_trees()) * 10);
+        constexpr std::size_t at_once = Forest::most_rows;
+        for (std::size_t row = 0; row < sums.size(); row += at_once) {
+            const std::size_t n = std::min(at_once, sums.size() - row);
+            forest.margins(all.row(row), n, sums.data() + row);
+            pulse.tick(static_cast<std::int64_t>(forest.n_trees() * n) * 10);
         }
     }
     return to_numpy(std::move(sums));
@@ -130,6 +133,30 @@ public:
         return to_numpy(std::move(found), {wanted.size(), 3});
     }
 
+    nb::ndarray<nb::numpy, double> query_margins() {
+        std::vector<double> margins;
+        {
+            nb::gil_scoped_release release;
+            std::lock_guard<std::mutex> hold(mutex_);
+            margins = session_->query_margins();
+        }
+        return to_numpy(std::move(margins));
+    }
+
+    nb::ndarray<nb::numpy, std::uint8_t> helpful(const Ints& rows) {
+        const Span<const std::int64_t> wanted = span(rows);
+        const std::size_t n_features = session_->n_features();
+        std::vector<std::uint8_t> marks(wanted.size() * n_features, 0);
+        {
+            nb::gil_scoped_release release;
+            std::lock_guard<std::mutex> hold(mutex_);
+            Pulse pulse = signal_pulse();
+            for (std::size_t at = 0; at < wanted.size(); ++at)
+                session_->mark_helpful(wanted[at], marks.data() + at * n_features, pulse);
+        }
+        return to_numpy(std::move(marks), {wanted.size(), n_features});
+    }
+
     std::int64_t least_size(std::int64_t row) {
         nb::gil_scoped_release release;
         std::lock_guard<std::mutex> hold(mutex_);
@@ -196,6 +223,8 @@ void bind_session(nb::module_& m) {
                 "column_feature"_a.noconvert(), "rules"_a, "grid"_a);
     session.def("facts", &BoundSession::facts, "rows"_a.noconvert());
     session.def("count_terms", &BoundSession::count_terms, "row"_a, "size"_a);
+    session.def("query_margins", &BoundSession::query_margins);
+    session.def("helpful", &BoundSession::helpful, "rows"_a.noconvert());
     session.def("least_size", &BoundSession::least_size, "row"_a);
     define(session, "pairs", &run_pairs, "widest"_a);
     define(session, "cubic", &run_cubic, "last"_a, "looks_up"_a, "proof"_a);

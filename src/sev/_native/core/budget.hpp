@@ -26,7 +26,8 @@ public:
     }
 
 private:
-    static constexpr std::int64_t between_ = 5'000'000;
+    /// Two milliseconds; walks of deep trees and a busy machine make many times that of it, and Ctrl-C waits for it.
+    static constexpr std::int64_t between_ = 1'000'000;
     std::function<void()> poll_;
     std::int64_t since_ = 0;
 };
@@ -57,6 +58,23 @@ public:
     void watch(const BestSets& sets, std::int64_t listing) {
         sets_ = &sets;
         listing_ = within(listing);
+    }
+    /// A budget of one part of what is left, with the same deadline.
+    Budget share(std::int64_t parts) const {
+        Budget some(*this);
+        some.used_ = 0;
+        some.limit_ = limit_ > used_ ? (limit_ - used_) / parts : 0;
+        some.sets_ = nullptr;
+        return some;
+    }
+    /// So much more, even where this one has ended: without its deadline.
+    Budget beyond(std::int64_t work) const {
+        Budget some(*this);
+        some.used_ = 0;
+        some.limit_ = within(work);
+        some.sets_ = nullptr;
+        some.timed_ = some.late_ = false;
+        return some;
     }
     bool spent() const { return used_ > limit_ || late_; }
     std::int64_t used() const { return used_; }

@@ -6,7 +6,7 @@
 
 #include "core/budget.hpp"
 #include "trees/found.hpp"
-#include "trees/tables.hpp"
+#include "trees/stack.hpp"
 
 namespace sev::trees {
 
@@ -25,33 +25,26 @@ public:
     Answer exists(const Row& row, double limit, Budget& budget);
 
 private:
-    struct Depth {  // what holds after so many picks
-        std::size_t first_tree = 0, end_tree = 0;  // on the stack of cubes
-        double constant = 0.0, value = 0.0;
-        std::vector<double> linear, weight;
+    struct Depth {
         std::vector<std::int32_t> order;  // the features to pick from, by weight
         std::size_t next = 0;             // which one is next
     };
 
     void begin(const Row& row, std::size_t deepest);
     void enter(std::size_t depth);
-    double bound(const Depth& at, std::size_t most, bool probing) const;
-    void descend(std::size_t depth, std::int32_t pick, std::int64_t left);
-    void copy_cube(std::size_t cube, std::int32_t pick, std::int64_t left);
-    void finish_tree(Depth& to);
+    double bound(std::size_t depth, std::size_t most, bool probing) const;
     void leave(std::size_t depth);
-    std::int64_t work_of(const Depth& at) const;
     void record_last(std::size_t depth, bool pairs, Found& found);
-    void record_singles(const Depth& at, const std::int32_t* from, const std::int32_t* end, double start, int picked,
-                        Found& found);
-    void record_pairs(const Depth& at, const std::int32_t* from, const std::int32_t* end, double start, int picked,
-                      Found& found);
+    void record_singles(const std::vector<double>& single, const std::int32_t* from, const std::int32_t* end, double start,
+                        int picked, Found& found);
+    void record_pairs(const std::vector<double>& single, const std::int32_t* from, const std::int32_t* end, double start,
+                      int picked, Found& found);
 
     std::size_t widest_pairs_, n_ = 0;
-    Cubes stack_;  // the trees after no pick, after one, and so on
+    CubeStack stack_;
     std::vector<Depth> depths_;
     std::vector<std::uint8_t> out_;  // features that were picked and given up at some depth
-    std::vector<double> delta_, rho_, pair_;
+    std::vector<double> pair_;
     std::vector<std::int32_t> picks_;
 };
 

@@ -1,11 +1,16 @@
 // Sets of three and more features from tables of degree three.
 //
-// When no cube has more than three features the tables are exact for all sets. A pick adds its stretch of each table to
-// the table of one degree less, so a vertex costs a few additions however many trees there are. The highest numbers are
+// When no cube has more than three features the tables are exact for all sets. A pick adds its pairs to the singles and
+// its triples to the pairs, so a vertex costs a few additions however many trees there are. The highest numbers are
 // picked first; what is left to pick from is then the front of every table.
+//
+// The table of pairs is square and symmetric, with infinity where a feature meets itself, and its rows are padded: loops
+// over it need no special case, and what concerns one feature is one column. Triples are few: they lie in a list, by
+// their highest number.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/budget.hpp"
@@ -29,7 +34,7 @@ public:
     /// Add the terms of degree 3 of all cubes.
     void expand(const Cubes& cubes);
 
-    /// Search sizes from ``from`` >= 3 up to ``last``.
+    /// Search sizes from ``from`` >= 3 up to ``last``; if this is above 3, the tables must say everything.
     Ending search(std::int64_t from, std::int64_t last, std::int64_t max_size, const ProofEffort& effort,
                   BestSets& sets, Budget& budget);
 
@@ -41,26 +46,46 @@ private:
         double start;
         std::size_t n;  // features that are left to pick from
     };
+    struct Triple {
+        std::uint32_t low, mid, high;
+        double value;
+    };
 
-    void clear_triples();
-    void list_all_triples();
+    /// Calls back with both places of each pair of a triple in a square table.
+    template <class Use>
+    void for_each_pair(const Triple& triple, const Use& use) const {
+        for (const auto& [one, other] : {std::pair{triple.low, triple.mid}, {triple.low, triple.high}, {triple.mid, triple.high}}) {
+            use(one * stride_ + other);
+            use(other * stride_ + one);
+        }
+    }
+    void sort_effects(const PairTables& tables, const std::uint8_t* usable);
+    void collect_triples();
     void find_least_partners();
-    bool search_size(int size, Found& found, Budget& budget);
-    void record_triples(const Level& level, const std::uint8_t* viable, int depth, Found& found);
-    void mark_viable(const Level& level, int size, double slack, std::uint8_t* viable);
-    double lowest_margin(const Level& level);
-    bool may_cross(const Level& level, int size, double limit);
+    void forget_partners();
+    bool bound_sizes(double limit);
+    void make_buffers(std::size_t n_levels);
+    Level after_pick(const Level& level, std::size_t pick, std::size_t buffer);
+    bool search_size(std::size_t size, Found& found, Budget& budget);
+    void record_triples(const Level& level, const std::uint8_t* viable, std::size_t depth, Found& found);
+    void mark_viable(const Level& level, std::size_t size, double slack, std::uint8_t* viable);
+    double lowest_margin(const Level& level, double limit);
+    bool may_cross(const Level& level, std::size_t size, double limit);
     bool finds_by_greed(double limit);
     Answer exists(double limit, Budget& budget, std::int64_t work);
 
-    std::size_t n_ = 0;
-    double start_ = 0.0;
-    std::vector<double> single_, pair_, triple_;
+    std::size_t n_ = 0, stride_ = 0;
+    Level root_{};
+    std::vector<double> single_, pair_;
     std::vector<std::int32_t> feature_, place_, picks_;
-    std::vector<std::uint32_t> met_;  // terms of degree 3 that are not zero: three features in eight bits each
-    std::vector<double> least_, second_, third_;  // of each pair, over a third feature
-    std::vector<double> singles_, pairs_, values_;  // tables after each number of picks
-    std::vector<double> low_, next_low_, beside_, weight_, lowest_, effect_;
+    std::vector<double> sums_;               // of triples, by ``triple_at``; zero outside ``collect_triples``
+    std::vector<std::uint32_t> met_;         // those that are not zero: three features in eight bits each
+    std::vector<Triple> triples_;            // by the highest feature
+    std::vector<std::uint32_t> first_;       // where those of each highest feature begin
+    std::vector<double> least_, second_, third_;  // of each pair, over a third feature; zero where there is none
+    std::vector<double> singles_, pairs_;    // buffers of levels
+    std::vector<Level> levels_;
+    std::vector<double> low_, next_low_, weight_, lowest_, size_bound_;
     std::vector<std::size_t> top_, order_;
     std::vector<std::uint8_t> viable_, hit_;
 };

@@ -123,13 +123,21 @@ std::int64_t Forest::special_side(const Node& node, double x) const {
 }
 
 double Forest::margin(const double* row) const {
-    double total = base_;
-    for (const std::int32_t root : roots_) {
-        const Node* node = &nodes_[static_cast<std::size_t>(root)];
-        while (!is_leaf(*node)) node = &nodes_[static_cast<std::size_t>(left_of(*node) + side_of(*node, row[column_of(*node)]))];
-        total += node->value;
-    }
+    double total = 0.0;
+    margins(row, 1, &total);
     return total;
+}
+
+void Forest::margins(const double* rows, std::size_t n_rows, double* sums) const {
+    std::fill_n(sums, n_rows, base_);
+    for (const std::int32_t root : roots_) {
+        for (std::size_t at = 0; at < n_rows; ++at) {
+            const double* row = rows + at * n_columns_;
+            const Node* node = &nodes_[static_cast<std::size_t>(root)];
+            while (!is_leaf(*node)) node = &nodes_[static_cast<std::size_t>(left_of(*node) + side_of(*node, row[column_of(*node)]))];
+            sums[at] += node->value;
+        }
+    }
 }
 
 Forest Forest::marked(const double* reference) const {

@@ -23,7 +23,7 @@ struct Ending {
     std::int64_t proven;  // the largest size of which it is known that no set crosses
 };
 
-/// Sets in the numbers of one search, handed on as sets of features.
+/// Sets in the numbers of one search, handed on as sets of features; without ``feature_of`` the numbers are features.
 class Found {
 public:
     Found(BestSets& sets, const std::int32_t* feature_of) : sets_(sets), feature_of_(feature_of), set_(sets.n_words()) {}
@@ -34,7 +34,7 @@ public:
     void record(const std::int32_t* picks, int size, double value) {
         for (std::uint64_t& word : set_) word = 0;
         for (int p = 0; p < size; ++p) {
-            const auto feature = static_cast<std::size_t>(feature_of_[picks[p]]);
+            const auto feature = static_cast<std::size_t>(feature_of_ == nullptr ? picks[p] : feature_of_[picks[p]]);
             set_[word_of(feature)] |= bit_of(feature);
         }
         sets_.add(set_.data(), value);

@@ -46,6 +46,7 @@ void Patterns::build_tree(const Forest& forest, std::size_t tree) {
     }
     first_code_.push_back(record_at_.size());
     for (std::uint32_t code = 0; code < (1u << n_splits); ++code) {
+        if (!minus_) query_leaf_.push_back(reached_leaf(forest, root, code));
         const std::uint32_t alike = code & reached_splits(forest, root, code);
         if (alike != code) {
             record_at_.push_back(record_at_[first_code_.back() + alike]);
@@ -73,6 +74,13 @@ std::uint32_t Patterns::reached_splits(const Forest& forest, std::size_t root, s
         if (query_side != reference_side(node)) tasks_.push_back({left_of(node) + reference_side(node), 0, 0});
     }
     return reached;
+}
+
+double Patterns::reached_leaf(const Forest& forest, std::size_t root, std::uint32_t code) const {
+    auto at = static_cast<std::int64_t>(root);
+    while (!is_leaf(forest.nodes()[at]))
+        at = left_of(forest.nodes()[at]) + ((code >> splits_[static_cast<std::size_t>(at) - root].bit) & 1);
+    return forest.nodes()[at].value;
 }
 
 /// Add the terms of one tree for one pattern, in a table over all sets of its own features.
@@ -198,8 +206,8 @@ static void unite(std::uint64_t* codes, const std::uint64_t* passed, std::size_t
     for (std::size_t w = 0; w < n_words; ++w) codes[w] |= passed[w];
 }
 
-void Patterns::read_codes(const double* row, std::uint64_t* codes) const {
-    std::fill_n(codes, n_words_, 0);
+void Patterns::read_codes(const double* row, std::vector<std::uint64_t>& codes) const {
+    codes.assign(n_words_, 0);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         const double x = row[columns_[c]];
         const std::size_t begin = first_edge_[c], end = first_edge_[c + 1];
@@ -209,22 +217,37 @@ void Patterns::read_codes(const double* row, std::uint64_t* codes) const {
             const double* edge = edges_.data() + begin;
             for (std::size_t left = end - begin; left > 0;) {
                 const std::size_t half = (left + 1) / 2;
-                edge = edge[half - 1] < x ? edge + half : edge;
+                edge += half * static_cast<std::size_t>(edge[half - 1] < x);
                 left -= half;
             }
+            if (edge == edges_.data() + begin) continue;  // all go left, as in most columns of a one-hot block
             vector = static_cast<std::size_t>(edge - edges_.data()) + 2 * c;
         }
-        unite(codes, passed_.data() + vector * n_words_, n_words_);
+        unite(codes.data(), passed_.data() + vector * n_words_, n_words_);
     }
 }
 
-void Patterns::add_terms(const std::uint64_t* codes, PairTables& tables) const {
+double Patterns::add_query_leaves(const LookUp& found) const {
+    double total = 0.0;
+    for (std::size_t tree = 0; tree < n_trees(); ++tree) total += query_leaf_[place_of_code(tree, found.codes.data())];
+    return total;
+}
+
+void Patterns::add_terms(const double* row, LookUp& found, PairTables& tables) const {
+    read_codes(row, found.codes);
+    found.wide.resize(n_trees());
+    const std::uint64_t* codes = found.codes.data();
+    std::size_t n_wide = 0;
     double* sums = tables.terms.data();
     double constant = 0.0;
-    for (std::size_t tree = 0; tree < first_code_.size(); ++tree) {
-        const Cell* cell = record_of(tree, codes);
+    for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+        const std::size_t code = (codes[tree >> 3] >> (8 * (tree & 7))) & 0xFF;
+        const std::uint32_t record = record_at_[first_code_[tree] + code];
+        const Cell* cell = cells_.data() + record;
         const Cell* last = cell + cell->first;
         constant += cell->value;
+        found.wide[n_wide] = record;  // the next one takes its place unless it has terms of three features
+        n_wide += cell->second != 0 ? 1 : 0;
         // There is always a first term: most patterns have none or one, and a branch that is guessed wrong costs more.
         ++cell;
         sums[cell->first] += cell->value;
@@ -234,11 +257,12 @@ void Patterns::add_terms(const std::uint64_t* codes, PairTables& tables) const {
         }
     }
     tables.start += constant;
+    found.n_wide = n_wide;
 }
 
-void Patterns::add_triples(const std::uint64_t* codes, CubicSearch& search) const {
-    for (std::size_t tree = 0; tree < first_code_.size(); ++tree) {
-        const Cell* head = record_of(tree, codes);
+void Patterns::add_triples(const LookUp& found, CubicSearch& search) const {
+    for (std::size_t at = 0; at < found.n_wide; ++at) {
+        const Cell* head = cells_.data() + found.wide[at];
         const Cell* cell = head + 1 + head->first;
         for (const Cell* end = cell + head->second; cell < end; ++cell)
             search.add_term(cell->first & feature_mask, (cell->first >> feature_bits) & feature_mask,

@@ -28,13 +28,21 @@ public:
     std::size_t n_features() const { return allowed_.size(); }
     std::size_t n_columns() const { return column_feature_.size(); }
     std::size_t n_trees() const { return first_code_.size(); }
-    std::size_t n_words() const { return n_words_; }
-    /// The pattern of every tree for one row, eight bits each.
-    void read_codes(const double* row, std::uint64_t* codes) const;
-    /// Add up the terms of one and two features of all trees.
-    void add_terms(const std::uint64_t* codes, PairTables& tables) const;
+    /// Whether they were made for these rules: only then are the leaves that a "plus" needs there.
+    bool fits(const Rules& rules) const { return minus_ == rules.minus && sign_ == rules.sign; }
+    /// What a row looked up; the buffers are kept for the next one.
+    struct LookUp {
+        std::vector<std::uint64_t> codes;  // the pattern of every tree, eight bits each
+        std::vector<std::uint32_t> wide;   // records with terms of three features: where they begin
+        std::size_t n_wide = 0;            // how many there are
+    };
+    /// Look one row up, and add up the terms of one and two features of all trees.
+    void add_terms(const double* row, LookUp& found, PairTables& tables) const;
+    /// The sum of the leaves that a row that was looked up reaches itself, without the base; for "plus" only, where it
+    /// is not the sum of the constants.
+    double add_query_leaves(const LookUp& found) const;
     /// Add up the terms of three features of all trees.
-    void add_triples(const std::uint64_t* codes, CubicSearch& search) const;
+    void add_triples(const LookUp& found, CubicSearch& search) const;
 
 private:
     struct Split {  // of one tree, for making the tables
@@ -55,15 +63,15 @@ private:
 
     void build_tree(const Forest& forest, std::size_t tree);
     std::uint32_t reached_splits(const Forest& forest, std::size_t root, std::uint32_t code);
+    double reached_leaf(const Forest& forest, std::size_t root, std::uint32_t code) const;
     void add_leaves(const Forest& forest, std::size_t root, std::uint32_t code);
     void add_leaf(double value, std::uint32_t inside, std::uint32_t outside);
     void write_record();
     std::uint32_t place_of(std::uint32_t own) const;
     void build_vectors(const Forest& forest);
-
-    const Cell* record_of(std::size_t tree, const std::uint64_t* codes) const {
-        const std::size_t code = (codes[tree >> 3] >> (8 * (tree & 7))) & 0xFF;
-        return cells_.data() + record_at_[first_code_[tree] + code];
+    void read_codes(const double* row, std::vector<std::uint64_t>& codes) const;
+    std::size_t place_of_code(std::size_t tree, const std::uint64_t* codes) const {
+        return first_code_[tree] + ((codes[tree >> 3] >> (8 * (tree & 7))) & 0xFF);
     }
 
     std::vector<std::int32_t> column_feature_;
@@ -79,6 +87,7 @@ private:
     std::vector<std::size_t> first_code_;    // where the patterns of each tree begin
     std::vector<std::uint32_t> record_at_;   // where the cells of each pattern begin
     std::vector<Cell> cells_;
+    std::vector<double> query_leaf_;         // that each pattern reaches; for "plus" only
     // For making them: the splits and own features of one tree.
     std::vector<Split> splits_;
     std::vector<std::int32_t> own_;

@@ -1,6 +1,7 @@
 #include "trees/session.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -32,6 +33,7 @@ void require(bool holds, const char* what) {
 Session::Session(Problem problem)
     : problem_(std::move(problem)),
       collapser_(*problem_.forest, problem_.column_feature, problem_.active.n_columns()),
+      query_margins_(problem_.queries.n_rows(), std::numeric_limits<double>::quiet_NaN()),
       kept_(problem_.queries.n_rows()) {
     require(problem_.queries.n_columns() == problem_.forest->n_columns(), "queries must have a column for each of the forest");
     require(problem_.active.n_rows() == problem_.queries.n_rows(), "active and queries must have the same number of rows");
@@ -42,7 +44,7 @@ Session::Session(Problem problem)
         require(problem_.patterns->n_features() == n_features(), "the patterns are of another number of features");
         require(problem_.patterns->n_columns() == problem_.forest->n_columns(), "the patterns are of another forest");
         require(problem_.patterns->n_trees() == problem_.forest->n_trees(), "the patterns are of another forest");
-        codes_.resize(problem_.patterns->n_words());
+        require(problem_.patterns->fits(problem_.rules), "the patterns are of another kind or sign");
     }
 }
 
@@ -89,9 +91,7 @@ void Session::keep(std::int64_t row) {
 void Session::forget(std::int64_t row) {
     Kept& kept = kept_[static_cast<std::size_t>(row)];
     if (kept.row != nullptr) kept_bytes_ -= kept.row->bytes();
-    if (kept.tables != nullptr) kept_bytes_ -= kept.tables->terms.size() * sizeof(double);
     kept.row.reset();
-    kept.tables.reset();
 }
 
 /// Run a search on each row of a request, which returns how it ended.
@@ -125,73 +125,84 @@ Answers Session::for_rows(const Request& request, Pulse& pulse, const Search& se
 }
 
 void Session::look_up(std::int64_t row) {
-    const Kept& kept = kept_[static_cast<std::size_t>(row)];
-    if (kept.tables != nullptr) {
-        tables_ = *kept.tables;
-        codes_ = kept.codes;
-        return;
-    }
-    problem_.patterns->read_codes(query(row), codes_.data());
     tables_.clear(n_features());
     tables_.start = problem_.rules.sign * problem_.forest->base();
-    problem_.patterns->add_terms(codes_.data(), tables_);
+    problem_.patterns->add_terms(query(row), look_up_, tables_);
+}
+
+/// Sizes 1 and 2, from the tables of pairs at hand.
+Ending Session::search_two(const std::uint8_t* usable, std::int64_t from, Found& found, Budget& budget) {
+    const auto n = static_cast<std::int64_t>(tables_.n), max_size = problem_.rules.max_size;
+    budget.spend(n * n + 200);
+    const std::int64_t next = search_pairs(tables_, usable, from, max_size, found);
+    if (found.any()) return {Outcome::found, next - 2};
+    if (next > n) return {Outcome::none, n};
+    return next > max_size ? Ending{Outcome::too_large, max_size} : Ending{Outcome::open, next - 1};
+}
+
+/// Which features were met is seen by a walk only, and with them whether a set of more than the most features may exist.
+static Ending left_to_walk(const Ending& ending) {
+    return {ending.outcome == Outcome::too_large ? Outcome::open : ending.outcome, ending.proven};
+}
+
+/// The margin of a query whose tables were made last: of the empty set, where sets are taken from the reference.
+double Session::margin_of_query(std::int64_t row) const {
+    if (problem_.rules.minus) return problem_.rules.sign * tables_.start;
+    if (looks_up()) return problem_.forest->base() + problem_.patterns->add_query_leaves(look_up_);
+    return problem_.forest->margin(query(row));
 }
 
 Answers Session::pairs(const Request& request, std::int64_t widest, Pulse& pulse) {
-    std::vector<std::int32_t> all(n_features());
-    for (std::size_t f = 0; f < all.size(); ++f) all[f] = static_cast<std::int32_t>(f);
     return for_rows(request, pulse, [&](std::int64_t row, std::int64_t from, BestSets& sets, Budget& budget) {
-        const std::int32_t* feature_of = all.data();
         if (looks_up()) {
             look_up(row);
-        } else {
-            const Row& collapsed = walk(row);
-            if (collapsed.n() > widest) return Ending{Outcome::open, from - 1};
-            make_pair_tables(collapsed, tables_);
-            feature_of = collapsed.feature.data();
-            budget.spend(collapsed.cubes.first.back());
+            query_margins_[static_cast<std::size_t>(row)] = margin_of_query(row);
+            Found found(sets, nullptr);
+            return left_to_walk(search_two(active(row), from, found, budget));
         }
-        const auto n = static_cast<std::int64_t>(tables_.n), max_size = problem_.rules.max_size;
-        budget.spend(n * n + 200);
-        Found found(sets, feature_of);
-        const std::int64_t next = search_pairs(tables_, looks_up() ? active(row) : nullptr, from, max_size, found);
-        if (found.any()) return Ending{Outcome::found, next - 2};
-        if (next > n) return Ending{Outcome::none, n};
-        if (next > max_size && !looks_up()) return Ending{Outcome::too_large, max_size};
-        if (looks_up() && kept_bytes_ < most_kept_bytes) {
-            std::unique_ptr<PairTables>& tables = kept_[static_cast<std::size_t>(row)].tables;
-            if (tables == nullptr) kept_bytes_ += tables_.terms.size() * sizeof(double);
-            tables = std::make_unique<PairTables>(tables_);
-            kept_[static_cast<std::size_t>(row)].codes = codes_;
+        const Row& collapsed = walk(row);
+        if (collapsed.n() > widest) {
+            query_margins_[static_cast<std::size_t>(row)] = problem_.forest->margin(query(row));
+            return Ending{Outcome::open, from - 1};
         }
-        return Ending{Outcome::open, next - 1};
+        make_pair_tables(collapsed, tables_);
+        query_margins_[static_cast<std::size_t>(row)] = margin_of_query(row);
+        budget.spend(collapsed.cubes.first.back());
+        Found found(sets, collapsed.feature.data());
+        return search_two(nullptr, from, found, budget);
     });
 }
 
 Answers Session::cubic(const Request& request, std::int64_t last, bool by_look_up, const ProofEffort& effort,
                        Pulse& pulse) {
     constexpr std::int64_t most = std::int64_t{1} << 40;
+    const std::int64_t max_size = problem_.rules.max_size;
     require(effort.work >= 0 && effort.work <= most && effort.share >= 0 && effort.share <= 1000, "the work of a proof is out of range");
     require(!by_look_up || looks_up(), "there are no patterns to look up");
     require(!by_look_up || problem_.forest->depth() <= 3, "patterns have no terms of more than three features");
+    last = std::max<std::int64_t>(last, 3);
     return for_rows(request, pulse, [&](std::int64_t row, std::int64_t from, BestSets& sets, Budget& budget) {
-        require(from >= 3, "tables of triples are for sizes from 3 on");
         if (by_look_up) {
             look_up(row);
+            query_margins_[static_cast<std::size_t>(row)] = margin_of_query(row);
+            if (from < 3) {
+                Found found(sets, nullptr);
+                const Ending ending = search_two(active(row), from, found, budget);
+                if (ending.outcome != Outcome::open) return left_to_walk(ending);
+                from = 3;
+            }
             cubic_.arrange(tables_, active(row), nullptr);
-            problem_.patterns->add_triples(codes_.data(), cubic_);
-        } else {
-            const Row& collapsed = walk(row);
-            require(collapsed.feature.size() <= most_cubic_features, "tables of triples are for at most 255 features");
-            make_pair_tables(collapsed, tables_);
-            cubic_.arrange(tables_, nullptr, collapsed.feature.data());
-            cubic_.expand(collapsed.cubes);
-            budget.spend(collapsed.cubes.first.back());
+            problem_.patterns->add_triples(look_up_, cubic_);
+            return left_to_walk(cubic_.search(from, last, max_size, effort, sets, budget));
         }
-        Ending ending = cubic_.search(from, std::max<std::int64_t>(last, 3), problem_.rules.max_size, effort, sets, budget);
-        // Which features were met is seen by a walk only, and with them whether a larger set may exist.
-        if (by_look_up && ending.outcome == Outcome::too_large) ending.outcome = Outcome::open;
-        return ending;
+        require(from >= 3, "tables of triples are walked for sizes from 3 on");
+        const Row& collapsed = walk(row);
+        require(collapsed.feature.size() <= most_cubic_features, "tables of triples are for at most 255 features");
+        make_pair_tables(collapsed, tables_);
+        cubic_.arrange(tables_, nullptr, collapsed.feature.data());
+        cubic_.expand(collapsed.cubes);
+        budget.spend(collapsed.cubes.first.back());
+        return cubic_.search(from, last, max_size, effort, sets, budget);
     });
 }
 
@@ -238,6 +249,20 @@ Answers Session::greedy(const Request& request, Pulse& pulse) {
         // Not an answer to which is the smallest: the row waits for that.
         return Ending{any ? Outcome::open : Outcome::spent, size - 1};
     });
+}
+
+void Session::mark_helpful(std::int64_t row, std::uint8_t* helpful, Pulse& pulse) {
+    require(row >= 0 && static_cast<std::size_t>(row) < n_rows(), "a row is out of range");
+    pulse.tick(static_cast<std::int64_t>(problem_.forest->n_trees()) * 10);
+    if (looks_up()) {
+        look_up(row);
+        for (std::size_t i = 0; i < tables_.n; ++i) helpful[i] = active(row)[i] != 0 && tables_.single()[i] < 0.0;
+        return;
+    }
+    const Row& collapsed = walk(row);
+    std::vector<double> single(collapsed.linear.begin(), collapsed.linear.end());
+    expand_pairs(collapsed.cubes, {0, collapsed.cubes.n_trees()}, single.data(), nullptr);
+    for (std::size_t i = 0; i < single.size(); ++i) helpful[static_cast<std::size_t>(collapsed.feature[i])] = single[i] < 0.0;
 }
 
 Facts Session::facts(std::int64_t row) {

@@ -49,6 +49,10 @@ public:
     std::size_t n_rows() const { return problem_.queries.n_rows(); }
     std::size_t n_features() const { return problem_.active.n_columns(); }
     std::size_t n_words() const { return n_features() < 64 ? 1 : (n_features() + 63) / 64; }
+    /// Margin of each query itself, as the first search for pairs met it; NaN before.
+    const std::vector<double>& query_margins() const { return query_margins_; }
+    /// Mark the features that, alone in a set, bring the margin nearer to the limit.
+    void mark_helpful(std::int64_t row, std::uint8_t* helpful, Pulse& pulse);
     Facts facts(std::int64_t row);
     std::int64_t count_terms(std::int64_t row, std::int64_t size);
     /// The fewest features that could possibly reach the limit, by the bound of branch and bound.
@@ -56,7 +60,7 @@ public:
 
     /// Sizes 1 and 2, from tables of pairs; rows with more than ``widest`` features are left open.
     Answers pairs(const Request& request, std::int64_t widest, Pulse& pulse);
-    /// Sizes from 3 to ``last``, from tables of triples, which are looked up or made by walking.
+    /// Sizes up to ``last``, from tables of triples, which are looked up, or made by walking for sizes from 3 on.
     Answers cubic(const Request& request, std::int64_t last, bool by_look_up, const ProofEffort& effort, Pulse& pulse);
     /// One size, from tables of terms of every degree.
     Answers terms(const Request& request, Pulse& pulse);
@@ -79,11 +83,11 @@ private:
     void keep(std::int64_t row);
     void forget(std::int64_t row);
     void look_up(std::int64_t row);
+    Ending search_two(const std::uint8_t* usable, std::int64_t from, Found& found, Budget& budget);
+    double margin_of_query(std::int64_t row) const;
 
     struct Kept {
         std::unique_ptr<Row> row;
-        std::unique_ptr<PairTables> tables;  // where they were looked up, with the patterns
-        std::vector<std::uint64_t> codes;
         std::int64_t least = 0;  // 0: its features are not in order yet
     };
     static constexpr std::int64_t nobody = -1;
@@ -93,9 +97,10 @@ private:
     Row current_;  // the row that was collapsed last
     std::int64_t current_row_ = nobody;
     std::int64_t current_least_ = 0;
+    std::vector<double> query_margins_;
     std::vector<Kept> kept_;  // rows that wait for their next search
     std::size_t kept_bytes_ = 0;
-    std::vector<std::uint64_t> codes_;
+    Patterns::LookUp look_up_;
     PairTables tables_;
     CubicSearch cubic_;
     TermSearch terms_;
