@@ -76,6 +76,8 @@ def _tell(line):
 def run(name, first, last):
     """Load and use changed files; prints which one is at work, so that a death can be put down to it."""
     form, data, rows = target(name)
+    if form == "skops":
+        _tell(f"{name}\ttypes\t{' '.join(sorted(hostile.names_in(data)))}")
     loaded = 0
     for seed in range(first, last):
         _tell(f"{name}\t{seed}")
@@ -109,6 +111,7 @@ class Campaign:
         self._seconds = seconds_each, seconds_to_start
         self.ran = 0
         self.loaded = 0
+        self.types = set()
         self.crashes = []
 
     def run(self):
@@ -157,7 +160,9 @@ class Campaign:
             self.loaded += int(words[2])
             del self._waiting[words[0]]
             return None
-        if len(words) == 2:
+        if words[1:2] == ["types"]:
+            self.types.update(words[2].split())
+        elif len(words) == 2:
             self.ran += 1
             return words[0], int(words[1])
         return at_work

@@ -7,8 +7,8 @@ import zipfile
 
 import numpy as np
 
-from sev.files import _ubjson
 from sev.files._trusted import FUNCTIONS, OBJECTS
+from sev.libraries.xgboost import ubjson as _ubjson
 
 INTEGERS = (
     0,

@@ -90,7 +90,23 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def read_whole(path: str | Path) -> bytes:
-    """All bytes of a file that is not too large to be an archive."""
+    """All bytes of a file that is not too large to be an archive.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    bytes
+        Its content.
+
+    Raises
+    ------
+    ArchiveError
+        If it is too large.
+    """
     size = os.stat(path).st_size
     if size > MOST_BYTES:
         raise ArchiveError(f"The file has {size:,} bytes; more than {MOST_BYTES:,} are not read.")
@@ -106,7 +122,7 @@ def check_contents(
     if strange:
         raise ArchiveError(f"The file has a member whose name is not allowed: {strange[0][:80]!r}.")
     if len(names) > most_members or len(names) != len(set(names)):
-        raise ArchiveError(f"The file has {len(names)} members, or some twice.")
+        raise ArchiveError(f"The file has {len(names)} members, or duplicate names.")
     if sum(info.file_size for info in infos) > MOST_BYTES:
         raise ArchiveError(f"The file would unpack to more than {MOST_BYTES:,} bytes.")
     for info in infos:
@@ -121,13 +137,29 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as member:
         content = member.read(info.file_size)
         if len(content) != info.file_size or member.read(1):
-            raise ArchiveError(f"{info.filename} is not as long as the file says.")
+            raise ArchiveError(f"{info.filename} does not have the length that the file declares.")
     return content
 
 
 @contextmanager
 def refusing(what: str) -> Iterator[None]:
-    """Turn whatever a parser raises about hostile bytes into one error."""
+    """Turn whatever a parser raises about hostile bytes into one error.
+
+    Parameters
+    ----------
+    what : str
+        What is read, for the message.
+
+    Yields
+    ------
+    None
+        Once, for the block.
+
+    Raises
+    ------
+    ArchiveError
+        If the block raises anything else than an error of this package.
+    """
     try:
         yield
     except SevError:
@@ -138,7 +170,23 @@ def refusing(what: str) -> Iterator[None]:
 
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
-    """Say in errors which file they are about."""
+    """Say in errors which file they are about.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Yields
+    ------
+    None
+        Once, for the block.
+
+    Raises
+    ------
+    ArchiveError
+        What the block raised, with the file before the message.
+    """
     try:
         yield
     except ArchiveError as error:

@@ -7,9 +7,15 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import pandas as pd
+
+from sev._registry import libraries
+from sev.actions import Actions
 from sev.core import __version__
+from sev.credibility import LazyCredibility, credibility_from_plain, credibility_to_plain
 from sev.exceptions import ArchiveError, InputError
 from sev.files._container import pack, refusing, unpack
+from sev.files._grounds import ground_from_plain, ground_to_plain
 from sev.files._models import model_from_bytes, model_to_bytes
 from sev.files._parts import ExplainerParts, TargetParts
 from sev.files._plain import (
@@ -22,10 +28,8 @@ from sev.files._plain import (
     value_from_plain,
     value_to_plain,
 )
-from sev.references import FittedReference
+from sev.references import Assignment, FittedReference, assignment_from_plain, assignment_to_plain
 from sev.text import Labels
-
-_LIBRARIES = ("numpy", "pandas", "scikit-learn", "skops", "xgboost", "lightgbm", "catboost", "torch", "interpret-core")
 
 
 def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> bytes:
@@ -37,13 +41,27 @@ def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> byte
         What the explainer is made of.
     allow_pickle : bool, default=False
         Pickle a model that has no safe form.
+
+    Returns
+    -------
+    bytes
+        A zip file.
+
+    Raises
+    ------
+    InputError
+        If the reference is a function, which cannot be saved.
+    UntrustedTypeError
+        If the model has no safe form and ``allow_pickle`` is False.
     """
     form, model = model_to_bytes(parts.model, allow_pickle=allow_pickle)
     for target in parts.targets:
-        if target.reference.assign is not None:
+        assign = target.reference.assign
+        if assign is not None and not isinstance(assign, Assignment):
             raise InputError(
                 f"The reference ({target.reference.name}) picks a row for each query with a function of its own, which "
-                "has no form that is safe to load. Make one explainer for each reference row and save those."
+                "has no form that is safe to load. Use an Assignment of sev.references, or make one explainer for each "
+                "reference row and save those."
             )
     plain = {
         "form": form_to_plain(parts.form),
@@ -54,7 +72,9 @@ def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> byte
                 "target": value_to_plain(one.target),
                 "threshold": one.threshold,
                 "leads": one.leads,
-                "reference": {"name": one.reference.name, "rows": frame_to_plain(one.reference.rows)},
+                "reference": _reference_to_plain(one.reference),
+                "ground": ground_to_plain(one.ground),
+                "credibility": _credibility_to_plain(one.credibility),
             }
             for one in parts.targets
         ],
@@ -63,6 +83,8 @@ def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> byte
         "n_background": parts.n_background,
         "background_hash": parts.background_hash,
         "labels": parts.labels.to_plain(),
+        "actions": None if parts.actions is None else parts.actions.to_plain(),
+        "classes": [value_to_plain(one) for one in parts.classes],
     }
     description = {"sev_version": __version__, "versions": _versions(), "model_form": form}
     members = {"explainer.json": _json(plain), "sample.json": _json(frame_to_plain(parts.sample)), "model.bin": model}
@@ -70,7 +92,25 @@ def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> byte
 
 
 def unpack_explainer(data: bytes, *, trust_pickle: bool = False) -> ExplainerParts:
-    """Inverse of :func:`pack_explainer`; nothing in the data is run unless a pickle is trusted."""
+    """Inverse of :func:`pack_explainer`; nothing in the data is run unless a pickle is trusted.
+
+    Parameters
+    ----------
+    data : bytes
+        What :func:`pack_explainer` returned.
+    trust_pickle : bool, default=False
+        Load a pickled model, which runs whatever code is in it.
+
+    Returns
+    -------
+    ExplainerParts
+        Enough to make the explainer again.
+
+    Raises
+    ------
+    ArchiveError
+        If the data are damaged or not a sev file.
+    """
     manifest, members = unpack(data)
     if set(members) != {"explainer.json", "sample.json", "model.bin"}:
         raise ArchiveError("The file does not have the members of an explainer.")
@@ -84,12 +124,12 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
     form = form_from_plain(plain["form"])
     space = space_from_plain(plain["features"], form)
     rows = form.to_frame(frame_from_plain(sample), what="the proof sample")
-    targets = tuple(_target(one, form) for one in plain["targets"])
+    targets = tuple(_target(one, form, len(space)) for one in plain["targets"])
     known = plain.get("n_background"), plain.get("background_hash")
     if not isinstance(known[0], int | None) or not isinstance(known[1], str | None):
-        raise ArchiveError("The file says strange things about its background.")
+        raise ArchiveError("The file's description of its background is not valid.")
     if not targets or not len(rows):
-        raise ArchiveError("The file names no class to explain, or holds no rows to prove it on.")
+        raise ArchiveError("The file has no class to explain, or no rows on which to check the model.")
     return {
         "form": form,
         "space": space,
@@ -101,27 +141,72 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
         "n_background": plain.get("n_background"),
         "background_hash": plain.get("background_hash"),
         "labels": Labels.from_plain(plain["labels"]) if "labels" in plain else Labels(),
+        "actions": Actions.from_plain(plain["actions"]) if plain.get("actions") is not None else None,
+        "classes": tuple(value_from_plain(one) for one in plain.get("classes", ())),
     }
 
 
-def _target(plain: Any, form: Any) -> TargetParts:
-    rows = frame_from_plain(plain["reference"]["rows"])
+def _reference_to_plain(reference: FittedReference) -> dict[str, Any]:
+    plain: dict[str, Any] = {"name": reference.name, "rows": frame_to_plain(reference.rows)}
+    if reference.assign is not None:
+        plain["assign"] = assignment_to_plain(reference.assign, value_to_plain)
+        plain["row_names"] = list(reference.row_names)
+        plain["several"] = reference.several
+    return plain
+
+
+def _reference_from_plain(plain: Any, form: Any) -> FittedReference:
+    rows = frame_from_plain(plain["rows"])
     if tuple(rows.columns) != form.columns or not len(rows):
         raise ArchiveError("The file's reference does not have the columns of its rows.")
+    if "assign" not in plain:
+        return FittedReference(rows, str(plain["name"]))
+    reference = FittedReference(
+        rows,
+        str(plain["name"]),
+        assignment_from_plain(plain["assign"], value_from_plain),
+        tuple(str(name) for name in plain["row_names"]),
+        plain["several"] is True,
+    )
+    reference.candidates(rows.iloc[:1])  # what does not fit together is found now
+    return reference
+
+
+def _target(plain: Any, form: Any, n_features: int) -> TargetParts:
+    reference = _reference_from_plain(plain["reference"], form)
     threshold = float(plain["threshold"])
     return TargetParts(
         target=value_from_plain(plain["target"]),
         threshold=threshold,
         leads=plain["leads"] is True,
-        reference=FittedReference(rows, str(plain["reference"]["name"])),
+        reference=reference,
+        ground=ground_from_plain(plain.get("ground"), n_features, len(reference.rows)),
+        credibility=_credibility_from_plain(plain.get("credibility"), reference.rows.iloc[:1], n_features),
     )
+
+
+def _credibility_to_plain(credibility: LazyCredibility | None) -> Any:
+    def encode(value: Any) -> Any:
+        return {"table": frame_to_plain(value)} if isinstance(value, pd.DataFrame) else value_to_plain(value)
+
+    return None if credibility is None else credibility_to_plain(credibility.get(), encode)
+
+
+def _credibility_from_plain(plain: Any, example: pd.DataFrame, n_features: int) -> LazyCredibility | None:
+    def decode(cell: Any) -> Any:
+        return frame_from_plain(cell["table"]) if isinstance(cell, dict) and "table" in cell else value_from_plain(cell)
+
+    if plain is None:
+        return None
+    return LazyCredibility.of_fitted(credibility_from_plain(plain, decode, example, n_features))
 
 
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for library in _LIBRARIES:
+    known = (library.distribution or library.package for library in libraries().values())
+    for distribution in ("numpy", "pandas", "skops", *known):
         try:
-            found[library] = version(library)
+            found[distribution] = version(distribution)
         except PackageNotFoundError:
             continue
     return found

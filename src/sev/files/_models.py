@@ -10,8 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from sev._registry import find, libraries, load
 from sev.exceptions import ArchiveError, UntrustedTypeError
-from sev.files._boosters import catboost_from_bytes, lightgbm_from_text, xgboost_from_bytes
 from sev.files._container import read_member, refusing
 from sev.files._skops import read_skops, untrusted_types
 
@@ -26,11 +26,9 @@ def model_to_bytes(model: Any, *, allow_pickle: bool) -> tuple[str, bytes]:
     UntrustedTypeError
         When the model has no safe form and ``allow_pickle`` is not given.
     """
-    kind = f"{type(model).__module__.partition('.')[0]}.{type(model).__name__}"
-    if kind == "xgboost.Booster":
-        return "xgboost", bytes(model.save_raw("ubj"))
-    if kind == "lightgbm.Booster":
-        return "lightgbm", model.model_to_string(num_iteration=-1).encode()
+    match = find(model, "to_bytes")
+    if match is not None and match.ancestor is type(model):
+        return match.key.partition(".")[0], load(match.route)(model)
     try:
         return "skops", _to_skops(model)
     except UntrustedTypeError as error:
@@ -49,7 +47,7 @@ def model_from_bytes(form: Any, data: bytes, *, trust_pickle: bool = False) -> A
             "The model in this file is pickled, and loading it runs whatever code is in the file. If you know where it "
             "comes from, pass trust_pickle=True (--trust-pickle)."
         )
-    reader = _READERS.get(form) if isinstance(form, str) else None
+    reader = _reader_of(form) if isinstance(form, str) else None
     if reader is None:
         raise ArchiveError(f"The file holds a model in a form that is not known: {str(form)[:40]!r}.")
     with refusing(f"its {form} model is damaged"):
@@ -149,10 +147,13 @@ def _from_pickle(data: bytes) -> Any:
     return pickle.loads(data)
 
 
-_READERS: dict[str, Callable[[bytes], Any]] = {
-    "skops": read_skops,
-    "xgboost": xgboost_from_bytes,
-    "lightgbm": lightgbm_from_text,
-    "catboost": catboost_from_bytes,
-    "pickle": _from_pickle,
-}
+_READERS: dict[str, Callable[[bytes], Any]] = {"skops": read_skops, "pickle": _from_pickle}
+
+
+def _reader_of(form: str) -> Callable[[bytes], Any] | None:
+    """What reads a form: one of these, or the format of a library."""
+    library = libraries().get(form)
+    if library is None or library.from_bytes is None:
+        return _READERS.get(form)
+    reader: Callable[[bytes], Any] = library.load(library.from_bytes)
+    return reader

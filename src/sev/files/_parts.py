@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from sev.actions import Actions, Ground
+from sev.credibility import LazyCredibility
 from sev.references import FittedReference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
@@ -26,12 +28,18 @@ class TargetParts:
         Whether the score is the lead over the best other class.
     reference : FittedReference
         What features are changed to.
+    ground : Ground or None
+        What is known of the background; None in files of older versions.
+    credibility : LazyCredibility or None
+        How ordinary rows are; None where that is not known.
     """
 
     target: Any
     threshold: float
     leads: bool
     reference: FittedReference
+    ground: Ground | None = None
+    credibility: LazyCredibility | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +64,10 @@ class ExplainerParts:
         Of the background rows that the explainer was made from, for records.
     labels : Labels
         Names for people.
+    actions : Actions or None
+        What features may become.
+    classes : tuple
+        The classes of the model, which a booster's own file does not name; empty in files of older versions.
     """
 
     model: Any
@@ -69,3 +81,5 @@ class ExplainerParts:
     n_background: int | None = None
     background_hash: str | None = None
     labels: Labels = field(default_factory=Labels)
+    actions: Actions | None = None
+    classes: tuple[Any, ...] = ()

@@ -120,7 +120,7 @@ def column_from_plain(plain: Any) -> pd.Series:
     dtype = dtype_from_plain(plain["dtype"])
     values = plain["values"]
     if not isinstance(values, list):
-        raise ArchiveError("The file holds a column whose values are no list.")
+        raise ArchiveError("The file holds a column whose values are not a list.")
     if isinstance(dtype, pd.CategoricalDtype):
         return pd.Series(pd.Categorical.from_codes(np.array(values, dtype=np.int64), dtype=dtype))
     if dtype.kind in "mM" and "pyarrow" not in str(dtype):
@@ -171,7 +171,7 @@ def form_from_plain(plain: Any) -> TableForm:
     columns = tuple(value_from_plain(column) for column in plain["columns"])
     dtypes = [dtype_from_plain(dtype) for dtype in plain["dtypes"]]
     if len(columns) != len(set(columns)) or not 0 < len(columns) <= _MOST_COLUMNS:
-        raise ArchiveError("The file names columns twice, or none.")
+        raise ArchiveError("The file has duplicate column names, or no columns.")
     return TableForm(
         kind=plain["kind"],
         columns=columns,

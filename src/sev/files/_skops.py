@@ -97,12 +97,12 @@ class _Reader:
     def _json(self, node: Any, name: str) -> Any:
         value = json.loads(node["content"])
         if not isinstance(value, (str, bool, int, float, type(None))):
-            raise ArchiveError("The model holds a value that is not a plain one where a plain one is expected.")
+            raise ArchiveError("The model holds an object where a number, a text or a list is expected.")
         return value
 
     def _items(self, node: Any) -> list[Any]:
         if not isinstance(node["content"], list):
-            raise ArchiveError("The model holds a list that is not a list.")
+            raise ArchiveError("The model holds a list that is not valid.")
         return [self.read(item) for item in node["content"]]
 
     def _list(self, node: Any, name: str) -> Any:
@@ -117,7 +117,7 @@ class _Reader:
     def _dict(self, node: Any, name: str) -> Any:
         content, key_types = node["content"], self.read(node["key_types"])
         if not isinstance(content, dict) or not isinstance(key_types, list) or len(key_types) != len(content):
-            raise ArchiveError("The model holds a mapping whose keys and types are not of one number.")
+            raise ArchiveError("The model holds a mapping that does not have one type per key.")
         pairs = [
             (_key(kind, key), self.read(item)) for kind, (key, item) in zip(key_types, content.items(), strict=True)
         ]
@@ -133,7 +133,7 @@ class _Reader:
         content = node["content"]
         main, factory = self.read(content["main"]), self.read(content["default_factory"])
         if type(main) is not dict or factory not in (None, list, dict, set, int, float, str, OrderedDict):
-            raise ArchiveError("The model holds a mapping with a strange default.")
+            raise ArchiveError("The model holds a mapping with an unknown default.")
         return defaultdict(factory, main)
 
     def _bytes(self, node: Any, name: str) -> Any:
@@ -145,7 +145,7 @@ class _Reader:
         # older files hold nodes here, newer ones the numbers themselves
         parts = [self.read(part) if isinstance(part, dict) else part for part in parts]
         if not all(part is None or type(part) in (int, str) for part in parts):
-            raise ArchiveError("The model holds a slice of something else than numbers.")
+            raise ArchiveError("The model holds a slice whose bounds are not integers.")
         return slice(*parts)
 
     def _type(self, node: Any, name: str) -> Any:
@@ -168,7 +168,7 @@ class _Reader:
         if name == "numpy.ndarray":
             return array
         if array.shape != () or not isinstance(array[()], SCALARS[name]):
-            raise ArchiveError(f"The model holds a {name} that is not one.")
+            raise ArchiveError(f"The model holds a {name} that is not valid.")
         return array[()]
 
     def _object_array(self, node: Any) -> Any:
@@ -190,13 +190,13 @@ class _Reader:
     def _masked(self, node: Any, name: str) -> Any:
         data, mask = self.read(node["content"]["data"]), self.read(node["content"]["mask"])
         if not isinstance(data, np.ndarray) or not isinstance(mask, (np.ndarray, np.bool_)):
-            raise ArchiveError("The model holds a masked array of something else than arrays.")
+            raise ArchiveError("The model holds a masked array that is not made of arrays.")
         return np.ma.MaskedArray(data, mask)
 
     def _dtype(self, node: Any, name: str) -> Any:
         array = self.read(node["content"])
         if not isinstance(array, np.ndarray):
-            raise ArchiveError("The model holds a dtype that is not one.")
+            raise ArchiveError("The model holds a dtype that is not valid.")
         return array.dtype
 
     # -- objects -------------------------------------------------------------------------------------------------------

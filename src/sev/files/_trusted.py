@@ -1,113 +1,39 @@
 """The types that a saved model may hold, and in which kind of node of a skops file each may stand.
 
-An estimator is trusted if it is a public one of scikit-learn or on the list below; functions, types and containers have
-lists of their own. Being on a list allows a type to be built, not any state: :mod:`sev.files._states` checks what goes
-into it. A test builds hostile files around every type on the lists.
+An estimator is trusted if it is a public one of scikit-learn or on the list of its library; functions, types and
+containers have lists of their own. Being on a list allows a type to be built, not any state:
+:mod:`sev.files._states` checks what goes into it. A test builds hostile files around every type on the lists.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
 from collections import OrderedDict
-from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from sev._optional import require
+from sev._registry import libraries
 from sev.exceptions import ArchiveError
+from sev.libraries.sklearn.trusted import is_loss, is_public_estimator
 
 #: Classes that are built from a state, beside scikit-learn's public estimators.
 OBJECTS: frozenset[str] = frozenset(
     (
-        # scikit-learn's inner parts
-        "sklearn._loss.link.HalfLogitLink",
-        "sklearn._loss.link.IdentityLink",
-        "sklearn._loss.link.Interval",
-        "sklearn._loss.link.LogLink",
-        "sklearn._loss.link.LogitLink",
-        "sklearn._loss.link.MultinomialLogit",
-        "sklearn._loss.loss.AbsoluteError",
-        "sklearn._loss.loss.ExponentialLoss",
-        "sklearn._loss.loss.HalfBinomialLoss",
-        "sklearn._loss.loss.HalfGammaLoss",
-        "sklearn._loss.loss.HalfMultinomialLoss",
-        "sklearn._loss.loss.HalfPoissonLoss",
-        "sklearn._loss.loss.HalfSquaredError",
-        "sklearn._loss.loss.HuberLoss",
-        "sklearn._loss.loss.PinballLoss",
-        "sklearn.calibration._CalibratedClassifier",
-        "sklearn.calibration._SigmoidCalibration",
-        "sklearn.calibration._TemperatureScaling",
-        "sklearn.compose._column_transformer._RemainderColsList",
-        "sklearn.compose._column_transformer.make_column_selector",
-        "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
-        "sklearn.gaussian_process.kernels.CompoundKernel",
-        "sklearn.gaussian_process.kernels.ConstantKernel",
-        "sklearn.gaussian_process.kernels.DotProduct",
-        "sklearn.gaussian_process.kernels.Matern",
-        "sklearn.gaussian_process.kernels.Product",
-        "sklearn.gaussian_process.kernels.RBF",
-        "sklearn.gaussian_process.kernels.RationalQuadratic",
-        "sklearn.gaussian_process.kernels.Sum",
-        "sklearn.gaussian_process.kernels.WhiteKernel",
-        "sklearn.metrics._dist_metrics.EuclideanDistance64",
-        "sklearn.metrics._dist_metrics.ManhattanDistance64",
-        "sklearn.metrics._dist_metrics.MinkowskiDistance64",
-        "sklearn.metrics._scorer._CurveScorer",
-        "sklearn.metrics._scorer._PassthroughScorer",
-        "sklearn.metrics._scorer._Scorer",
-        "sklearn.multiclass._ConstantPredictor",
-        "sklearn.neighbors._ball_tree.BallTree",
-        "sklearn.neighbors._kd_tree.KDTree",
-        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-        "sklearn.utils._metadata_requests.MetadataRequest",
-        "sklearn.utils._metadata_requests.MethodMetadataRequest",
-        # this package's own estimators
         "sev.training._boosting.SEVGradientBoostingClassifier",
         "sev.training._encoder.TableEncoder",
         "sev.training._logistic.SEVLogisticRegression",
         "sev.training._mlp.SEVMLPClassifier",
-        # boosters: their state is their own model format
-        "catboost.core.CatBoost",
-        "catboost.core.CatBoostClassifier",
-        "lightgbm.basic.Booster",
-        "lightgbm.sklearn.LGBMClassifier",
-        "xgboost.core.Booster",
-        "xgboost.sklearn.XGBClassifier",
-        "xgboost.sklearn.XGBRFClassifier",
-        # explainable boosting machines
-        "interpret.glassbox._ebm._ebm.ExplainableBoostingClassifier",
+        *(name for library in libraries().values() for name in library.trusted),
     )
 )
 
-#: Functions that a model may name. Most are metrics and scores that a fitted model no longer calls.
+#: Functions that a model may name.
 FUNCTIONS: frozenset[str] = frozenset(
-    (
-        "numpy.mean",
-        "sklearn.feature_selection._mutual_info.mutual_info_classif",
-        "sklearn.feature_selection._univariate_selection.chi2",
-        "sklearn.feature_selection._univariate_selection.f_classif",
-        "sklearn.metrics._classification.accuracy_score",
-        "sklearn.metrics._classification.balanced_accuracy_score",
-        "sklearn.metrics._classification.f1_score",
-        "sklearn.metrics._ranking.roc_auc_score",
-    )
+    ("numpy.mean", *(name for library in libraries().values() for name in library.trusted_functions))
 )
-
-_TREE = "sklearn.tree._tree.Tree"
-_LOSS = re.compile(
-    r"sklearn\._loss\._loss\.Cy[A-Za-z]{1,40}|sklearn\.linear_model\._sgd_fast\.[A-Z][A-Za-z]{1,40}", flags=re.ASCII
-)
-_MODULE = re.compile(r"sklearn(\.[a-z_][a-z0-9_]*)+", flags=re.ASCII)
-#: skops does not write them, so that a file with one is not genuine.
-_NEVER_SAVED = ("Birch",)
-_NOT_MODELS = ("tests", "conftest", "datasets", "externals", "experimental")
 
 _NUMPY_SCALARS = {kind for kind in np.sctypeDict.values() if kind is not np.object_}
 #: numpy's scalars by their names, of this version of numpy and of older ones.
@@ -145,7 +71,7 @@ _BY_LOADER: dict[str, frozenset[str]] = {
     "DTypeNode": frozenset(("numpy.dtype",)),
     "RandomStateNode": frozenset(("numpy.random.mtrand.RandomState",)),
     "RandomGeneratorNode": frozenset(("numpy.random._generator.Generator",)),
-    "TreeNode": frozenset((_TREE,)),
+    "TreeNode": frozenset(("sklearn.tree._tree.Tree",)),
 }
 
 
@@ -154,39 +80,19 @@ def is_trusted(loader: str, name: str) -> bool:
     if loader == "ObjectNode":
         return name in OBJECTS or is_public_estimator(name)
     if loader == "LossNode":
-        return bool(_LOSS.fullmatch(name))
+        return is_loss(name)
     if loader == "FunctionNode":
         return name in FUNCTIONS or _ufunc(name) is not None
     return name in _BY_LOADER.get(loader, ())
-
-
-@lru_cache(maxsize=1024)
-def is_public_estimator(name: str) -> bool:
-    """Whether a name is that of one of scikit-learn's public estimators."""
-    module, _, kind = name.rpartition(".")
-    if not _MODULE.fullmatch(module) or kind.startswith("_") or set(module.split(".")) & set(_NOT_MODELS):
-        return False
-    if kind in _NEVER_SAVED:
-        return False
-    try:
-        found = getattr(import_module(module), kind, None)
-    except ImportError:
-        return False
-    from sklearn.base import BaseEstimator
-
-    if not inspect.isclass(found) or not issubclass(found, BaseEstimator):
-        return False
-    return found.__module__ == module and not inspect.isabstract(found)
 
 
 def find_class(name: str) -> Any:
     """A class by its name, which is trusted; its package is imported."""
     module, _, kind = name.rpartition(".")
     package = module.partition(".")[0]
-    if package in ("xgboost", "lightgbm", "catboost"):
-        require(package, extra="boosters", feature="This model")
-    elif package == "interpret":
-        require(package, extra=None, feature="This model")
+    library = libraries().get(package)
+    if library is not None:
+        require(package, extra=library.extra, feature="This model")
     found = getattr(import_module(module), kind, None)
     if not inspect.isclass(found):
         raise ArchiveError(f"The model holds a {name}, which the installed {package} does not have.")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from sev.backends._encoding import as_float_matrix
-from sev.backends.linear._solver import solve_additive
+from sev.backends.linear._solver import solve_additive, solve_gains
 from sev.core import Problem, Solution
-from sev.typing import FloatArray, NativeTable
+from sev.typing import FloatArray, NativeTable, Response
 
 
 def identity(margins: FloatArray) -> FloatArray:
@@ -48,8 +49,8 @@ class LinearBackend:
     family: str = "linear"
     score_tolerance: float = 1e-12
 
-    #: Listing all minimum sets is cheap and can wait until someone asks.
-    lists_sets_later = True
+    #: Listing all minimum sets is fast and can wait until someone asks for them.
+    lists_sets_later: ClassVar[bool] = True
 
     @property
     def n_columns(self) -> int:
@@ -73,6 +74,55 @@ class LinearBackend:
 
     def solve(self, problem: Problem) -> Solution:
         """Take the biggest movers."""
-        # a score that is off by the tolerance is off by no more than this in units of the terms
-        rounding = max(np.finfo(np.float64).eps, self.score_tolerance * 1e-3)
-        return solve_additive(problem, self.weights, self.intercept, rounding)
+        return solve_additive(problem, self.weights, self.intercept, self._rounding)
+
+    def solve_each(self, problem: Problem, references: FloatArray) -> Solution | None:
+        """Solve a "minus" problem in which each row has a reference of its own; None beyond the largest float.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its own reference is not read.
+        references : ndarray of shape (n_rows, n_columns)
+            One encoded reference for each row.
+        """
+        before, after = problem.queries * self.weights, references * self.weights
+        gains = np.zeros((problem.n_rows, problem.n_features))
+        for column, feature in enumerate(problem.column_feature.tolist()):
+            gains[:, feature] += after[:, column] - before[:, column]
+        size = abs(self.intercept) + np.abs(before).sum(axis=1) + np.abs(after).sum(axis=1)
+        if not np.isfinite(4.0 * size).all():
+            return None
+        slack = 4.0 * self._rounding * (self.n_columns + 4) * size
+        return solve_gains(problem, self.margins(problem.queries), gains, slack)
+
+    @property
+    def _rounding(self) -> float:
+        """Relative error of a term: a score that is off by the tolerance is off by no more in units of the terms."""
+        return max(float(np.finfo(np.float64).eps), self.score_tolerance * 1e-3)
+
+
+def additive_backend(
+    contributions: Callable[[NativeTable], FloatArray], n_columns: int, intercept: float, response: Response
+) -> LinearBackend:
+    """A model whose log-odds are a sum of one contribution per column.
+
+    Parameters
+    ----------
+    contributions : callable
+        Rows to the contribution of each column.
+    n_columns : int
+        Number of columns.
+    intercept : float
+        What the sum starts from.
+    response : {"predict_proba", "decision_function"}
+        Whether the score is a probability or the log-odds.
+    """
+    return LinearBackend(
+        weights=np.ones(n_columns),
+        intercept=float(intercept),
+        link=expit if response == "predict_proba" else identity,
+        to_columns=contributions,
+        family="additive",
+        score_tolerance=1e-9,
+    )

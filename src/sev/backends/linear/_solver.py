@@ -9,6 +9,7 @@ import numpy as np
 
 from sev import _native
 from sev.backends.blackbox import solve_blackbox
+from sev.backends.trees.search.joint import solve_joint_gains
 from sev.core import Problem, Solution, SolutionBuilder, Status, n_words, unpack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
@@ -65,9 +66,33 @@ def solve_additive(problem: Problem, weights: FloatArray, intercept: float, roun
     return Solution.merge(parts)
 
 
+def solve_gains(problem: Problem, start: FloatArray, gains: FloatArray, slack: FloatArray) -> Solution:
+    """Find all minimum sets where each feature of each row has a gain of its own.
+
+    Parameters
+    ----------
+    problem : Problem
+        Without encoded queries; ``direction`` and the band are those of the margins.
+    start : ndarray of shape (n_rows,)
+        Margins of the queries, finite.
+    gains : ndarray of shape (n_rows, n_features)
+        What each feature adds to the margin, finite.
+    slack : ndarray of shape (n_rows,)
+        How far a sum of gains may be from the model's own margin.
+    """
+    sign = -float(problem.direction)
+    low, high = (problem.low, problem.high) if sign > 0 else (-problem.high, -problem.low)
+    grid = _GRID_ROUNDINGS * np.finfo(np.float64).eps * (np.abs(start) + np.abs(gains).sum(axis=1))
+    active = np.ascontiguousarray(problem.active)
+    moves = _Moves(sign * start, np.ascontiguousarray(sign * gains), active, low - slack, high + slack, grid)
+    return _solve_finite(problem, moves)
+
+
 def _solve_finite(problem: Problem, moves: _Moves) -> Solution:
+    if problem.accepts is not None:
+        return solve_joint_gains(problem, moves.start, moves.gains, moves.low, moves.high, moves.grid)
     sure, possible, masks = _native.first_sets(*moves.parts)
-    limit = problem.limits.max_size if problem.limits.max_size is not None else problem.n_features
+    limit = problem.limits.max_size if problem.limits.max_size is not None else problem.active.shape[1]
     clear = (sure == possible) & (sure <= limit)
     if problem.limits.first_only:
         counts, complete = clear.astype(np.int64) * (sure > 0), sure < 0
@@ -89,11 +114,14 @@ def _solve_finite(problem: Problem, moves: _Moves) -> Solution:
 
 
 def _some_rows(problem: Problem, rows: IntArray) -> Problem:
+    accepts, second = problem.accepts, problem.second
     return replace(
         problem,
         queries=problem.queries[rows],
         active=problem.active[rows],
         evaluate=lambda numbers, sets: problem.evaluate(rows[numbers], sets),
+        accepts=None if accepts is None else lambda numbers, sets: accepts(rows[numbers], sets),
+        second=None if second is None else second.take(rows),
     )
 
 
@@ -105,7 +133,7 @@ def _make_moves(problem: Problem, weights: FloatArray, intercept: float, roundin
         np.ascontiguousarray(weights, dtype=np.float64),
         float(intercept),
         np.ascontiguousarray(problem.column_feature, dtype=np.int64),
-        problem.n_features,
+        problem.active.shape[1],
         problem.kind == "minus",
         sign,
     )

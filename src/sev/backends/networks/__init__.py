@@ -1,15 +1,37 @@
-"""Neural networks: scikit-learn's MLPClassifier, torch modules and skorch classifiers."""
+"""Neural networks: dense layers with an incremental first layer, and modules that are evaluated in batches."""
 
-from sev.backends.networks._from_sklearn import from_sklearn
-from sev.backends.networks._from_torch import from_skorch, from_torch, from_torch_classifier
-from sev.backends.networks._pipeline import TorchClassifier, torch_pipeline, torch_scorer
+from typing import Any
+
+from sev._registry import load
+from sev.backends.networks import _activations as activations
+from sev.backends.networks._activations import Activation
+from sev.backends.networks._backend import DenseBackend, ModuleBackend, as_numbers, in_pieces
+from sev.backends.networks._layers import DenseLayers, LayerBuilder
 
 __all__ = [
-    "TorchClassifier",
-    "from_sklearn",
-    "from_skorch",
-    "from_torch",
-    "from_torch_classifier",
-    "torch_pipeline",
-    "torch_scorer",
+    "Activation",
+    "DenseBackend",
+    "DenseLayers",
+    "LayerBuilder",
+    "ModuleBackend",
+    "activations",
+    "as_numbers",
+    "in_pieces",
 ]
+
+#: Public names of 0.1 that are at home in the folders of their libraries now.
+_MOVED = {
+    "TorchClassifier": "sev.libraries.torch.classifier:TorchClassifier",
+    "torch_pipeline": "sev.libraries.torch.classifier:torch_pipeline",
+    "torch_scorer": "sev.libraries.torch.classifier:torch_scorer",
+    "from_torch": "sev.libraries.torch.read:read_module",
+    "from_torch_classifier": "sev.libraries.torch.read:read_classifier",
+    "from_skorch": "sev.libraries.skorch.read:read_classifier",
+    "from_sklearn": "sev.libraries.sklearn.read_networks:read_mlp",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MOVED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load(_MOVED[name])

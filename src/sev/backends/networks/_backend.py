@@ -1,4 +1,4 @@
-"""Networks as backends: dense layers with an incremental first layer, and modules that are asked in batches."""
+"""Networks as backends: dense layers with an incremental first layer, and modules that are scored in batches."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class DenseBackend:
     """
 
     family = "networks"
+    lists_sets_later = False
 
     def __init__(self, layers: DenseLayers, dtype: np.dtype[np.floating], *, cast_inputs: bool) -> None:
         self._layers = layers
@@ -48,7 +49,7 @@ class DenseBackend:
 
     @property
     def score_tolerance(self) -> float:
-        """Rounding of networks with well-scaled inputs; others fail the proof and are asked as black boxes."""
+        """Rounding of networks with well-scaled inputs; others fail the proof and are explained as black boxes."""
         return 1e-9 if self._dtype.itemsize >= 8 else max(1e-4, 1024 * unit_roundoff(self._dtype))
 
     def encode(self, rows: NativeTable) -> FloatArray:
@@ -79,7 +80,7 @@ class DenseBackend:
 
 
 class ModuleBackend:
-    """Any module, asked for the margins of batches of rows.
+    """Any module, evaluated for margins in batches of rows.
 
     Parameters
     ----------
@@ -90,10 +91,11 @@ class ModuleBackend:
     dtype : numpy dtype
         What the module computes in.
     link : {"logistic", "identity"}
-        How scores come from margins: the module gives logits, or probabilities.
+        How scores come from margins: the module returns logits, or probabilities.
     """
 
     family = "networks"
+    lists_sets_later = False
 
     def __init__(
         self, margins: Callable[[FloatArray], FloatArray], n_columns: int, dtype: np.dtype[np.floating], link: str
@@ -118,7 +120,7 @@ class ModuleBackend:
         return as_numbers(rows, self._dtype)
 
     def margins(self, encoded: FloatArray) -> FloatArray:
-        """Logits or probabilities, as the module gives them."""
+        """Logits or probabilities, as the module returns them."""
         return in_pieces(self._margins, encoded)
 
     def scores(self, margins: FloatArray) -> FloatArray:
@@ -126,20 +128,20 @@ class ModuleBackend:
         return np.asarray(expit(margins)) if self._link == "logistic" else margins
 
     def proof_rows(self, rows: NativeTable) -> NativeTable | None:
-        """None: the module itself is asked."""
+        """None: the module itself is evaluated."""
         return None
 
     def solve(self, problem: Problem) -> Solution:
         """Solve the problem exactly, within its limits."""
 
-        def turned(rows: FloatArray) -> FloatArray:
+        def signed_margins(rows: FloatArray) -> FloatArray:
             try:
                 return problem.direction * self._margins(rows)
             except Exception as error:
                 raise ModelRaisedError(f"{type(error).__name__}: {error}") from error
 
         def make(start: FloatArray, end: FloatArray, columns: list[IntArray], active: IntArray) -> ModuleVertices:
-            return ModuleVertices(turned, start, end, columns, active, self._dtype)
+            return ModuleVertices(signed_margins, start, end, columns, active, self._dtype)
 
         return solve(problem, make, self._n_columns, 1)
 

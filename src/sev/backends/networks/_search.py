@@ -96,7 +96,7 @@ class Search:
                 builder.undecided(row, lower_bound=deepest + 1)
 
     def _descend(self, builder: SolutionBuilder, rows: IntArray, deepest: int, known: dict[int, BoolArray]) -> IntArray:
-        """Look for small sets before a level that may not be finished; gives back the rows that are still open."""
+        """Look for small sets before a level that may not be finished; returns the rows that are still open."""
         open_rows = []
         for row in rows[~np.isin(rows, list(known))]:
             try:
@@ -175,7 +175,7 @@ class Search:
         """Which vertices are across, how far each is, and how wrong that may be.
 
         Fast arithmetic settles nearly all; what is too close to the decision for it is looked at more precisely, and
-        what is too close even for that is asked of the model.
+        what is too close even for that is scored by the model.
         """
         if not len(sets):
             return np.zeros((len(rows), 0), dtype=np.bool_), np.zeros((len(rows), 0)), 0.0
@@ -186,6 +186,10 @@ class Search:
             row_numbers, set_numbers = np.nonzero(near)
             near_sets = self._as_bool(sets[set_numbers])
             across[row_numbers, set_numbers] = self._look_closer(rows[row_numbers], near_sets)
+        if self.problem.accepts is not None and across.any():
+            row_numbers, set_numbers = np.nonzero(across)
+            chosen = self._as_features(rows[row_numbers], self._as_bool(sets[set_numbers]))
+            across[row_numbers, set_numbers] = self.problem.accepts(self.rows[rows[row_numbers]], chosen)
         return across, reached, float(np.max(error))
 
     def _look_closer(self, rows: IntArray, sets: BoolArray) -> BoolArray:

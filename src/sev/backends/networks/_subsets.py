@@ -21,7 +21,7 @@ _Piece: TypeAlias = tuple[IntArray, IntArray]
 
 
 def subsets(
-    vertices: Vertices, rows: IntArray, n_active: int, size: int, limit: int, room: int = 0
+    vertices: Vertices, rows: IntArray, n_active: int, size: int, limit: int, n_left: int = 0
 ) -> Iterator[tuple[IntArray, State]]:
     """Yield every set of ``size`` active features in lexicographic order, with its state for each of ``rows``.
 
@@ -39,7 +39,7 @@ def subsets(
         Number of features to choose.
     limit : int
         About how many sets to yield at once.
-    room : int
+    n_left : int
         How many features will still be added after these: so many are left free at the end.
 
     Yields
@@ -52,34 +52,34 @@ def subsets(
     if size == 0:
         yield np.zeros((1, 0), dtype=np.int64), vertices.root(rows)
         return
-    for prefixes, state in subsets(vertices, rows, n_active, size - 1, limit, room + 1):
-        for children, parents in _children(prefixes, n_active, room, limit):
+    for prefixes, state in subsets(vertices, rows, n_active, size - 1, limit, n_left + 1):
+        for children, parents in _children(prefixes, n_active, n_left, limit):
             yield children, vertices.extend(rows, state, parents, children[:, -1])
 
 
-def _children(prefixes: IntArray, n_active: int, room: int, limit: int) -> Iterable[_Piece]:
+def _children(prefixes: IntArray, n_active: int, n_left: int, limit: int) -> Iterable[_Piece]:
     """Each prefix with each feature that may follow it, a piece at a time."""
     size = prefixes.shape[1] + 1
-    if len(prefixes) == comb(n_active - room - 1, size - 1) and comb(n_active - room, size) <= _REMEMBERED:
-        return _all_children(n_active, size, room, limit)
-    return _expand(prefixes, n_active, room, limit)
+    if len(prefixes) == comb(n_active - n_left - 1, size - 1) and comb(n_active - n_left, size) <= _REMEMBERED:
+        return _all_children(n_active, size, n_left, limit)
+    return _expand(prefixes, n_active, n_left, limit)
 
 
 @lru_cache(maxsize=64)
-def _all_children(n_active: int, size: int, room: int, limit: int) -> tuple[_Piece, ...]:
-    """The same for all prefixes at once: row after row asks for these."""
-    flat = chain.from_iterable(combinations(range(n_active - room - 1), size - 1))
-    prefixes = np.fromiter(flat, dtype=np.int64).reshape(comb(n_active - room - 1, size - 1), size - 1)
-    pieces = tuple(_expand(prefixes, n_active, room, limit))
+def _all_children(n_active: int, size: int, n_left: int, limit: int) -> tuple[_Piece, ...]:
+    """The same for all prefixes at once: each row needs these."""
+    flat = chain.from_iterable(combinations(range(n_active - n_left - 1), size - 1))
+    prefixes = np.fromiter(flat, dtype=np.int64).reshape(comb(n_active - n_left - 1, size - 1), size - 1)
+    pieces = tuple(_expand(prefixes, n_active, n_left, limit))
     for piece in pieces:
         for array in piece:
             array.setflags(write=False)
     return pieces
 
 
-def _expand(prefixes: IntArray, n_active: int, room: int, limit: int) -> Iterator[_Piece]:
+def _expand(prefixes: IntArray, n_active: int, n_left: int, limit: int) -> Iterator[_Piece]:
     first = prefixes[:, -1] + 1 if prefixes.shape[1] else np.zeros(1, dtype=np.int64)
-    ends = np.cumsum(n_active - room - first)
+    ends = np.cumsum(n_active - n_left - first)
     begin = 0
     while begin < len(prefixes):
         before = ends[begin - 1] if begin else 0

@@ -67,7 +67,7 @@ class DenseVertices:
     Parameters
     ----------
     layers : DenseLayers
-        In float64, turned so that a larger margin is further across.
+        In float64, with the sign for which a larger margin is further across.
     fast : DenseLayers
         The same in float32.
     start, end : ndarray of shape (n_rows, n_columns)
@@ -149,12 +149,12 @@ class DenseVertices:
 
 
 class ModuleVertices:
-    """Vertices of a module that is only ever asked for margins, in batches.
+    """Vertices of a module that is only evaluated for margins, in batches.
 
     Parameters
     ----------
     margins : callable
-        Margins of encoded rows (n, n_columns), turned so that larger is further across.
+        Margins of encoded rows (n, n_columns), with the sign for which larger is further across.
     start, end, columns, active
         As for :class:`DenseVertices`.
     dtype : numpy dtype
