@@ -34,7 +34,7 @@ class PositiveReferenceError(InputError):
 
 
 class ModelError(SevError, TypeError):
-    """A model that cannot be asked for scores."""
+    """A model that cannot be scored."""
 
 
 class UnfittedModelError(ModelError, NotFittedError):
@@ -42,11 +42,11 @@ class UnfittedModelError(ModelError, NotFittedError):
 
 
 class VerificationError(SevError, AssertionError):
-    """An explanation that the model, asked again, does not confirm."""
+    """An explanation that the model, scored again, does not confirm."""
 
 
 class ArchiveError(SevError, ValueError):
-    """A file that is damaged, is no file of this package, or cannot be read safely."""
+    """A file that is damaged, is not a file of this package, or cannot be read safely."""
 
 
 class UntrustedTypeError(ArchiveError):
@@ -58,7 +58,7 @@ class BatchError(SevError, RuntimeError):
 
 
 class TrainingError(SevError, ValueError):
-    """A training run that cannot give a usable model."""
+    """A training run that cannot produce a usable model."""
 
 
 class MissingDependencyError(SevError, ImportError):
@@ -82,11 +82,15 @@ class TargetWarning(SevWarning):
 
 
 class ReferenceWarning(SevWarning):
-    """The automatic reference is not the one that was asked for first."""
+    """The automatic reference is not the one that is tried first."""
 
 
 class TrainingWarning(SevWarning):
-    """A training run that did not give what was asked for."""
+    """A training run that did not reach what was requested."""
+
+
+class RuleWarning(SevWarning):
+    """A row breaks a rule of the actions itself; the rule is not applied to it."""
 
 
 class HiddenReasonWarning(SevWarning):

@@ -13,6 +13,14 @@ MaskArray: TypeAlias = NDArray[np.uint64]
 
 #: ``"minus"`` changes the query towards the reference, ``"plus"`` the reference towards the query.
 Kind: TypeAlias = Literal["minus", "plus"]
+#: What features may become: the reference's values, those near to it, or any permitted ones.
+Values: TypeAlias = Literal["reference", "typical", "any"]
+#: What an answer has the least of.
+Minimise: TypeAlias = Literal["features", "cost"]
+#: Which of the smallest sets comes first.
+Order: TypeAlias = Literal["margin", "closest", "credible"]
+#: Which of the permitted values were searched: one for each feature, all of them, or a list of candidates.
+ValuesSearched: TypeAlias = Literal["reference", "all", "candidates"]
 #: Which of a model's outputs is its score; "predict": it returns labels only.
 Response: TypeAlias = Literal["predict_proba", "decision_function", "call", "predict"]
 #: A table in whatever form the model takes: pandas, polars, pyarrow or numpy.

@@ -2,20 +2,27 @@
 solver solves, the one container of answers, sets as bits, and the brute-force definition.
 """
 
-from sev.core._answers import Answers
 from sev.core._label import kind_label
+from sev.core._lazy import LazyList
 from sev.core._masks import n_words, pack, unpack
+from sev.core._names import list_names, separator_hint, suggest_columns, suggest_name
+from sev.core._objects import PlainObjects
 from sev.core._oracle import brute_force
-from sev.core._plain import dump, plain_row, plain_value, table_from_plain, table_to_plain
-from sev.core._problem import Limits, Problem, Solution, SolutionBuilder
+from sev.core._plain import dump, plain_row, plain_value, python_value
+from sev.core._problem import Limits, Problem, SecondSum
 from sev.core._ragged import ragged_take
+from sev.core._solution import Answers, Solution, SolutionBuilder
 from sev.core._status import Status
 from sev.core._version import __version__
+from sev.core._warn import warn_user
 
 __all__ = [
     "Answers",
+    "LazyList",
     "Limits",
+    "PlainObjects",
     "Problem",
+    "SecondSum",
     "Solution",
     "SolutionBuilder",
     "Status",
@@ -23,12 +30,16 @@ __all__ = [
     "brute_force",
     "dump",
     "kind_label",
+    "list_names",
     "n_words",
     "pack",
     "plain_row",
     "plain_value",
+    "python_value",
     "ragged_take",
-    "table_from_plain",
-    "table_to_plain",
+    "separator_hint",
+    "suggest_columns",
+    "suggest_name",
     "unpack",
+    "warn_user",
 ]

@@ -21,7 +21,7 @@ def brute_force(
     Parameters
     ----------
     crosses : callable
-        Takes a bool array (n_sets, n_features), says for each set whether changing its features takes the
+        Takes a bool array (n_sets, n_features), returns for each set whether changing its features takes the
         prediction to the other side.
     n_features : int
         Number of features; 2 to the power of it sets are tried in the worst case.

@@ -1,4 +1,4 @@
-"""Values as JSON holds them, and back."""
+"""Values as JSON holds them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,40 @@ import numpy as np
 import pandas as pd
 
 
+def python_value(value: Any) -> Any:
+    """A numpy scalar as the Python number, string or bool that it holds; anything else as it is.
+
+    Parameters
+    ----------
+    value : object
+        A cell.
+
+    Returns
+    -------
+    object
+        The value.
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def plain_value(value: Any) -> Any:
-    """A number, string, bool or None; missing values become None."""
-    if value is None or isinstance(value, (str, bool)):
+    """A number, string, bool or None; missing values become None.
+
+    Parameters
+    ----------
+    value : object
+        A cell.
+
+    Returns
+    -------
+    object
+        Ready for JSON.
+    """
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, str):
+        return str(value)  # of numpy's texts the plain one, which is shown without its type
+    value = python_value(value)
     if isinstance(value, int):
         return value
     if isinstance(value, float):
@@ -27,45 +55,32 @@ def plain_value(value: Any) -> Any:
 
 
 def plain_row(row: pd.Series) -> dict[str, Any]:
-    """Column names to plain values."""
+    """Column names to plain values.
+
+    Parameters
+    ----------
+    row : Series
+        A row.
+
+    Returns
+    -------
+    dict of str to object
+        Ready for JSON.
+    """
     return {str(column): plain_value(value) for column, value in row.items()}
 
 
-def table_to_plain(frame: pd.DataFrame) -> dict[str, Any]:
-    """A table as column names, dtypes and lists of values."""
-    return {
-        "columns": [plain_value(column) for column in frame.columns],
-        "dtypes": [_dtype_name(dtype) for dtype in frame.dtypes],
-        "values": [[plain_value(value) for value in frame[column]] for column in frame.columns],
-    }
-
-
-def table_from_plain(plain: dict[str, Any], index: pd.Index | None = None) -> pd.DataFrame:
-    """Inverse of :func:`table_to_plain`."""
-    columns = {
-        column: _column(values, dtype)
-        for column, dtype, values in zip(plain["columns"], plain["dtypes"], plain["values"], strict=True)
-    }
-    frame = pd.DataFrame(columns, columns=plain["columns"])
-    if index is not None:
-        frame.index = index
-    return frame
-
-
 def dump(document: dict[str, Any]) -> str:
-    """Strict JSON, one line, the same bytes for the same content."""
+    """Strict JSON, one line, the same bytes for the same content.
+
+    Parameters
+    ----------
+    document : dict of str to object
+        Plain values.
+
+    Returns
+    -------
+    str
+        One line, without a line break.
+    """
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _dtype_name(dtype: Any) -> Any:
-    if isinstance(dtype, pd.CategoricalDtype):
-        return {"categories": [plain_value(value) for value in dtype.categories], "ordered": bool(dtype.ordered)}
-    return str(dtype)
-
-
-def _column(values: list[Any], dtype: Any) -> pd.Series:
-    if isinstance(dtype, dict):
-        return pd.Series(values, dtype=pd.CategoricalDtype(dtype["categories"], ordered=dtype["ordered"]))
-    if dtype == "object":
-        return pd.Series(values, dtype=object)
-    return pd.Series(values).astype(dtype)

@@ -8,6 +8,13 @@ from sev.typing import IntArray
 def ragged_take(offsets: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
     """Choose some of the lists ``items[offsets[i]:offsets[i + 1]]``; a list may be chosen twice.
 
+    Parameters
+    ----------
+    offsets : ndarray of int64
+        Where the lists begin and end.
+    rows : ndarray of int64
+        Which of them.
+
     Returns
     -------
     offsets : ndarray
