@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sev.space import FeatureSpace, Mixer, TableForm, differing_features
+from sev.space import FeatureSpace, MixedRows, Mixer, TableForm
 
 BIG = 2**53 + 1
 
@@ -46,7 +46,7 @@ def tables_seen(form, queries, references, assigned, alone=True):
     space = FeatureSpace.of(queries)
     rows, sets = all_vertices(len(space), len(queries))
     seen = [None] * len(rows)
-    mixer = Mixer(form, space, queries, references, assigned, alone=alone)
+    mixer = Mixer(form, space, queries, references, assigned, dtypes_matter=lambda queries, wider: alone)
     places = iter(mixer._groups(rows, sets)) if mixer._split_columns else iter([np.arange(len(rows))])
 
     def keep(table):
@@ -186,7 +186,7 @@ def test_rows_of_arrow_are_those_mixed_by_hand(name):
 def test_other_markers_of_missing_values_are_other_cells():
     frame = pd.DataFrame({"x": pd.Series([None, np.nan, "a"], dtype=object)})
     space = FeatureSpace.of(frame)
-    differs = differing_features(TableForm.of(frame), space, frame, frame.iloc[[0]], np.zeros(3, dtype=int))
+    differs = MixedRows(space, frame, frame.iloc[[0]], np.zeros(3, dtype=int)).differing()
     assert differs[:, 0].tolist() == [False, True, True]
 
 

@@ -71,15 +71,15 @@ def test_column_order_does_not_matter_for_a_table_of_numbers():
 
 
 def test_missing_in_both_is_no_difference():
-    from sev.space import FeatureSpace, differing_features
+    from sev.space import FeatureSpace, MixedRows
 
     frame = pd.DataFrame({"n": [np.nan, 1.0], "t": [None, "a"], "i": [1, 2]})
     for column in frame:
         frame[column] = frame[column].convert_dtypes() if column == "i" else frame[column]
     space = FeatureSpace.of(frame)
-    one_reference = differing_features(TableForm.of(frame), space, frame, frame.iloc[[0]], np.zeros(2, dtype=int))
+    one_reference = MixedRows(space, frame, frame.iloc[[0]], np.zeros(2, dtype=int)).differing()
     assert one_reference.tolist() == [[False] * 3, [True] * 3]
-    two_references = differing_features(TableForm.of(frame), space, frame, frame, np.array([0, 0]))
+    two_references = MixedRows(space, frame, frame, np.array([0, 0])).differing()
     assert two_references.tolist() == [[False] * 3, [True] * 3]
 
 

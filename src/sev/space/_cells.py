@@ -16,6 +16,8 @@ from sev.typing import BoolArray, IntArray
 _FEW = 8
 #: Integers up to here are floats without rounding.
 _EXACT_IN_FLOAT = 2**53
+#: Unsigned integers of the size of a float.
+_BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 class MixedColumn:
@@ -49,7 +51,7 @@ class MixedColumn:
     def _fitted(self) -> tuple[pd.Series, BoolArray]:
         """References in the queries' dtype, and which of them do not fit (there the first query's value stands)."""
         dtype = self._queries.dtype
-        if _is_same_dtype(self._references.dtype, dtype):
+        if is_same_dtype(self._references.dtype, dtype):
             return self._references, np.zeros(len(self._references), dtype=np.bool_)
         together = _cast(self._references, dtype)
         if together is not None:
@@ -64,6 +66,11 @@ class MixedColumn:
     def misfits(self) -> BoolArray:
         """Which reference rows hold a value here that the queries' dtype does not."""
         return self._fitted[1]
+
+    @property
+    def fitted(self) -> pd.Series:
+        """References in the queries' dtype; not to be taken where they do not fit."""
+        return self._fitted[0]
 
     @cached_property
     def narrow(self) -> Any:
@@ -99,7 +106,10 @@ class MixedColumn:
         return different
 
 
-def _is_same_dtype(one: Any, other: Any) -> bool:
+def is_same_dtype(one: Any, other: Any) -> bool:
+    """Whether two dtypes are the same, categories in their order included."""
+    if one is other:
+        return True
     if isinstance(one, pd.CategoricalDtype) and one == other:  # whatever the order of their categories
         return one.categories.equals(other.categories)
     return bool(one == other)
@@ -117,17 +127,41 @@ def _cast(values: pd.Series, dtype: Any) -> pd.Series | None:
 def _different(values: pd.Series, references: pd.Series, assigned: IntArray) -> BoolArray:
     """Compare columns of one dtype."""
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub":
-        mine, other = values.to_numpy(), references.to_numpy()
-        other = other if len(other) == 1 else other[assigned]
-        different: BoolArray = mine != other
-        if values.dtype.kind == "f" and np.isnan(other).any():
-            both = np.isnan(mine) & np.isnan(other)
-            different &= ~both | (is_nan_value(mine) != is_nan_value(other))
-        return different
+        return different_numbers(values.to_numpy(), references.to_numpy(), assigned)
+    if not isinstance(values.dtype, np.dtype) and values.dtype.kind == "f":
+        return _different_nullable(values, references, assigned)
     if values.dtype == object or (len(values) <= _FEW and not isinstance(values.dtype, np.dtype)):
         return _different_objects(values.to_numpy(dtype=object), references.to_numpy(dtype=object)[assigned])
     codes, _ = pd.factorize(_stack(values, references), use_na_sentinel=True)
     return np.asarray(codes[: len(values)] != codes[len(values) :][assigned])
+
+
+def different_numbers(mine: np.ndarray, other: np.ndarray, assigned: IntArray) -> BoolArray:
+    """Which numbers are not the same as those of their reference, in one or several columns of one dtype.
+
+    Floats are compared bit by bit: a model may tell 0.0 from -0.0, which it divides by. All NaNs are one, but for those
+    that stand for a value beside missing ones.
+    """
+    other = other if len(other) == 1 else other[assigned]
+    if mine.dtype.kind != "f":
+        return np.asarray(mine != other)
+    bits = _BITS.get(mine.dtype.itemsize)
+    if bits is None:  # no integer is as long
+        different = np.asarray((mine != other) | (np.signbit(mine) != np.signbit(other)))
+    else:
+        different = np.asarray(mine.view(bits) != other.view(bits))
+    if np.isnan(other).any():
+        both = np.isnan(mine) & np.isnan(other)
+        different &= np.asarray(~both | (is_nan_value(mine) != is_nan_value(other)))
+    return different
+
+
+def _different_nullable(values: pd.Series, references: pd.Series, assigned: IntArray) -> BoolArray:
+    """Compare floats beside missing cells that are not NaN."""
+    missing, other_missing = values.isna().to_numpy(), references.isna().to_numpy()[assigned]
+    mine = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    other = references.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray((missing != other_missing) | (~missing & different_numbers(mine, other, assigned)))
 
 
 def _different_objects(mine: np.ndarray, other: np.ndarray) -> BoolArray:

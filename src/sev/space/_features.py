@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sev import _native
+from sev.core import list_names, suggest_name
 from sev.exceptions import InputError, UnknownFeatureError
 from sev.space._onehot import find_one_hot_blocks
 from sev.typing import BoolArray, IntArray
@@ -36,6 +37,13 @@ class Feature:
 class FeatureSpace:
     """The features of a table: every column belongs to exactly one.
 
+    Parameters
+    ----------
+    features : tuple of Feature
+        In the order of their first columns.
+    columns : tuple
+        All columns, in order.
+
     Examples
     --------
     >>> import pandas as pd
@@ -59,6 +67,11 @@ class FeatureSpace:
         groups : mapping of str to sequence of columns, default=None
             Columns that move as one. Columns of arrays may be given by position. One-hot blocks among the columns
             that are in no group are found by themselves.
+
+        Returns
+        -------
+        FeatureSpace
+            The features, in the order of their columns.
         """
         columns = tuple(frame.columns)
         owner = _owners_of_groups(columns, groups or {})
@@ -73,6 +86,24 @@ class FeatureSpace:
             members.setdefault(owner[column] if column in owner else own_names[column], []).append(column)
         return cls(tuple(Feature(name, tuple(group)) for name, group in members.items()), columns)
 
+    @classmethod
+    def of_columns(cls, features: Mapping[str, Iterable[Any]], columns: Iterable[Any]) -> FeatureSpace:
+        """Build a space from the columns of each feature.
+
+        Parameters
+        ----------
+        features : mapping of str to iterable of columns
+            The columns of each feature.
+        columns : iterable
+            All columns, in order.
+
+        Returns
+        -------
+        FeatureSpace
+            The features, in the order of their columns.
+        """
+        return cls(tuple(Feature(name, tuple(members)) for name, members in features.items()), tuple(columns))
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Feature names, in the order of their first columns."""
@@ -85,13 +116,22 @@ class FeatureSpace:
         return np.array([number[column] for column in self.columns], dtype=np.int64)
 
     def by_feature(self, marks: BoolArray) -> BoolArray:
-        """For marks of columns (n_rows, n_columns), which features have a marked column; (n_rows, n_features)."""
+        """For marks of columns (n_rows, n_columns), which features have a marked column; (n_rows, n_features).
+
+        Parameters
+        ----------
+        marks : ndarray of bool
+            Of shape (n_rows, n_columns).
+
+        Returns
+        -------
+        ndarray of bool
+            Of shape (n_rows, n_features).
+        """
         if len(self) == len(self.columns):
             return marks
-        marked = np.zeros((len(marks), len(self)), dtype=np.bool_)
-        for number, feature in enumerate(self.column_feature.tolist()):
-            marked[:, feature] |= marks[:, number]
-        return marked
+        found = _native.any_by_feature(np.ascontiguousarray(marks), self.column_feature, len(self))
+        return found.view(np.bool_)
 
     def __len__(self) -> int:
         return len(self.features)
@@ -105,6 +145,18 @@ class FeatureSpace:
             Feature or column names.
         what : str
             The parameter that they were given for, for the message.
+
+        Returns
+        -------
+        ndarray of bool
+            One for each feature.
+
+        Raises
+        ------
+        InputError
+            If ``names`` is one text instead of a list.
+        UnknownFeatureError
+            If a name is neither a feature nor a column.
         """
         if isinstance(names, str):
             raise InputError(f"{what} must be a list of names, got the string {names!r}: write [{names!r}].")
@@ -115,8 +167,8 @@ class FeatureSpace:
             index = number.get(name, by_column.get(name))
             if index is None:
                 raise UnknownFeatureError(
-                    f"{what} names {name!r}, which is not a feature{_suggestion(name, self.names)} "
-                    f"The features are {list(self.names[:20])}{' ...' if len(self) > 20 else ''}."
+                    f"{what} names {name!r}, which is not a feature{suggest_name(name, self.names)} "
+                    f"The features are {list_names(self.names, 20)}."
                 )
             chosen[index] = True
         return chosen
@@ -132,10 +184,12 @@ def _owners_of_groups(columns: tuple[Any, ...], groups: Mapping[str, Sequence[An
             if column is None:
                 raise UnknownFeatureError(
                     f"groups[{name!r}] names the column {member!r}, which the data do not have"
-                    f"{_suggestion(member, columns)}"
+                    f"{suggest_name(member, columns)}"
                 )
             if column in owner:
-                raise InputError(f"Column {column!r} is in two groups: {owner[column]!r} and {name!r}.")
+                raise InputError(
+                    f"Column {column!r} is in two groups, {owner[column]!r} and {name!r}: leave it out of one."
+                )
             owner[column] = str(name)
         if str(name) in {column for column in columns if owner.get(column) != str(name)}:
             raise InputError(f"groups[{name!r}] has the name of a column outside it: choose another name.")
@@ -163,8 +217,3 @@ def _column_at(columns: tuple[Any, ...], member: Any) -> Any | None:
     if isinstance(member, (int, np.integer)) and 0 <= member < len(columns):
         return columns[member]
     return None
-
-
-def _suggestion(name: Any, known: Sequence[Any]) -> str:
-    close = get_close_matches(str(name), [str(one) for one in known], n=1)
-    return f"; did you mean {close[0]!r}?" if close else "."

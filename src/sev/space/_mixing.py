@@ -4,38 +4,167 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from sev.space._cells import MixedColumn
+from sev import _native
+from sev.space._cells import MixedColumn, different_numbers, is_same_dtype
 from sev.space._features import FeatureSpace
-from sev.space._native import is_nan_value
-from sev.space._tables import TableForm
+from sev.space._tables import TableForm, is_plain_number
 from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
 
-_FLOAT = np.dtype(np.float64)
-#: Columns that may be put into a table one by one; pandas warns of many.
-_MOST_INSERTED = 60
 
-
-class Mixer:
-    """Builds vertices of the hypercube between queries and their references.
+class MixedRows:
+    """Vertices of the hypercube between queries and their references, as rows of the common form.
 
     Parameters
     ----------
-    form : TableForm
-        The form in which vertices are handed to the model.
     space : FeatureSpace
         Which columns move together.
     queries, references : DataFrame
         Rows of the common form.
     assigned : ndarray of int, shape (n_queries,)
         For each query, the number of its reference.
-    alone : bool, default=True
-        Score each row in a table of the dtypes that it would have alone. Without it all rows of a call share the wider
-        dtypes, which is right for a model whose scores do not depend on them, and quicker.
+    """
+
+    def __init__(
+        self, space: FeatureSpace, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray
+    ) -> None:
+        self._space = space
+        self._column_feature = space.column_feature
+        self._n_columns = len(space.columns)
+        self._queries = queries
+        self._references = references
+        self._assigned = assigned
+
+    @cached_property
+    def _columns(self) -> list[MixedColumn]:
+        return [MixedColumn(self._queries, self._references, number) for number in range(self._n_columns)]
+
+    def differing(self) -> BoolArray:
+        """Features whose columns are not all the same in a query and its reference; (n_queries, n_features).
+
+        Returns
+        -------
+        ndarray of bool
+            Of shape (n_queries, n_features).
+        """
+        return self._space.by_feature(self.differing_columns())
+
+    def differing_columns(self) -> BoolArray:
+        """Columns in which a query and its reference hold different cells; (n_queries, n_columns).
+
+        Returns
+        -------
+        ndarray of bool
+            Of shape (n_queries, n_columns).
+        """
+        if self._is_one_block:
+            return different_numbers(self._blocks[0].queries, self._blocks[0].references, self._assigned)
+        differs = np.zeros((len(self._queries), self._n_columns), dtype=np.bool_)
+        for block in self._blocks:
+            differs[:, block.columns] = different_numbers(block.queries, block.references, self._assigned)
+        for number in self._others.tolist():
+            differs[:, number] = self._columns[number].differs(self._assigned)
+        return differs
+
+    @cached_property
+    def dtypes(self) -> list[Any]:
+        """Those of the queries' columns."""
+        return list(self._queries.dtypes.array)
+
+    @cached_property
+    def _block_columns(self) -> dict[Any, list[int]]:
+        """Columns that hold plain numbers of one dtype in queries and references: they are worked on as one array."""
+        return _columns_in_common(self.dtypes, list(self._references.dtypes.array))
+
+    @cached_property
+    def _others(self) -> IntArray:
+        """Columns that are mixed one by one."""
+        alone = np.ones(self._n_columns, dtype=np.bool_)
+        for columns in self._block_columns.values():
+            alone[columns] = False
+        return np.flatnonzero(alone)
+
+    @cached_property
+    def _blocks(self) -> list[_Block]:
+        return [_Block.of(columns, self._queries, self._references) for columns in self._block_columns.values()]
+
+    @cached_property
+    def _is_one_block(self) -> bool:
+        return len(self._block_columns) == 1 and not self._others.size
+
+    @cached_property
+    def widened(self) -> list[int]:
+        """Columns in which a reference has a value that the queries' dtype does not hold."""
+        return [number for number in self._others.tolist() if self._columns[number].misfits.any()]
+
+    def frame(self, rows: IntArray, from_reference: BoolArray) -> pd.DataFrame:
+        """Vertices in the common form, in dtypes that hold all of them.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            The query of each vertex.
+        from_reference : ndarray of bool
+            Of shape (n_vertices, n_features).
+
+        Returns
+        -------
+        DataFrame
+            One row for each vertex.
+        """
+        by_column = from_reference[:, self._column_feature]
+        if self._is_one_block:
+            return pd.DataFrame(
+                self._mix_block(self._blocks[0], rows, by_column), columns=self._queries.columns, copy=False
+            )
+        cells: dict[int, Any] = {}
+        for block in self._blocks:
+            cells.update(zip(block.columns, self._mix_block(block, rows, by_column[:, block.columns]).T, strict=True))
+        for number in self._others.tolist():
+            cells[number] = self._mix_column(number, rows, by_column[:, number])
+        # under their numbers: pandas takes any name for a column, but not any two
+        frame = pd.DataFrame({number: cells[number] for number in range(len(cells))}, copy=False)
+        frame.columns = self._queries.columns  # with its name and dtype
+        return frame
+
+    def _mix_block(self, block: _Block, rows: IntArray, by_column: BoolArray) -> np.ndarray:
+        others = block.references if len(block.references) == 1 else block.references[self._assigned[rows]]
+        mine = block.queries if _is_everything(rows, len(block.queries)) else block.queries[rows]
+        return np.where(by_column, others, mine)
+
+    def _mix_only_block(self, rows: IntArray, from_reference: BoolArray) -> np.ndarray:
+        """Vertices of a table that is one block."""
+        block = self._blocks[0]
+        flags = block.queries.flags
+        if block.queries.dtype != np.float64 or not (flags.c_contiguous and flags.aligned):
+            return self._mix_block(block, rows, from_reference[:, self._column_feature])
+        return mix_numbers(block.queries, block.references, self._assigned, rows, from_reference, self._column_feature)
+
+    def _mix_column(self, number: int, rows: IntArray, chosen: BoolArray) -> Any:
+        column = self._columns[number]
+        assigned = self._assigned[rows]
+        misfit = number in self.widened and bool((chosen & column.misfits[assigned]).any())
+        cells = column.wide if misfit else column.narrow
+        return _as_series(cells.take(np.where(chosen, len(self._queries) + assigned, rows)))
+
+
+class Mixer(MixedRows):
+    """Hands vertices to a model, in the form that it takes.
+
+    Parameters
+    ----------
+    form : TableForm
+        The form in which vertices are handed to the model.
+    space, queries, references, assigned
+        As for :class:`MixedRows`.
+    dtypes_matter : callable, default=None
+        ``dtypes_matter(queries, wider)``: whether the scores of a model change when columns get wider dtypes. Where
+        they do, and without this test, each row is scored in a table of the dtypes that it would have alone; otherwise
+        all rows of a call share the wider dtypes, which is quicker.
     """
 
     def __init__(
@@ -46,61 +175,26 @@ class Mixer:
         references: pd.DataFrame,
         assigned: IntArray,
         *,
-        alone: bool = True,
+        dtypes_matter: Callable[[pd.DataFrame, dict[Any, Any]], bool] | None = None,
     ) -> None:
+        super().__init__(space, queries, references, assigned)
         self._form = form
-        self._space = space
-        self._column_feature = space.column_feature
-        self._queries = queries
-        self._references = references
-        self._assigned = assigned
-        self._alone = alone
-
-    @cached_property
-    def _columns(self) -> list[MixedColumn]:
-        return [MixedColumn(self._queries, self._references, number) for number in range(len(self._form.columns))]
-
-    def differing(self) -> BoolArray:
-        """Features whose columns are not all the same in a query and its reference; (n_queries, n_features)."""
-        differs = np.zeros((len(self._queries), len(self._form.columns)), dtype=np.bool_)
-        together, others = self._blocks
-        if together.size:
-            differs[:, together] = _different_numbers(*self._numbers_of(together), self._assigned)
-        for number in others.tolist():
-            differs[:, number] = self._columns[number].differs(self._assigned)
-        return self._space.by_feature(differs)
-
-    @cached_property
-    def _blocks(self) -> tuple[IntArray, IntArray]:
-        """Columns that are float64 in queries and references, which are compared at once, and the others."""
-        both = zip(self._queries.dtypes.array, self._references.dtypes.array, strict=True)
-        plain = np.array([one == _FLOAT and other == _FLOAT for one, other in both])
-        return np.flatnonzero(plain), np.flatnonzero(~plain)
-
-    def _numbers_of(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Columns of float64 of queries and references, as two arrays."""
-        if columns.size == len(self._form.columns):
-            return self._queries.to_numpy(), self._references.to_numpy()
-        return self._block_numbers
-
-    @cached_property
-    def _block_numbers(self) -> tuple[FloatArray, FloatArray]:
-        columns = self._blocks[0]
-        return self._queries.iloc[:, columns].to_numpy(), self._references.iloc[:, columns].to_numpy()
-
-    @cached_property
-    def widened(self) -> list[int]:
-        """Columns in which a reference has a value that the queries' dtype does not hold."""
-        return [number for number in self._blocks[1].tolist() if self._columns[number].misfits.any()]
+        self._dtypes_matter = dtypes_matter
 
     def wider_dtypes(self) -> dict[Any, Any]:
-        """The dtype of each widened column that holds all its cells."""
+        """The dtype of each widened column that holds all its cells.
+
+        Returns
+        -------
+        dict of object to object
+            By column; empty where none is widened.
+        """
         return {self._form.columns[number]: self._columns[number].wide.dtype for number in self.widened}
 
     @cached_property
     def _split_columns(self) -> list[int]:
         """Columns of which rows with different dtypes may not be in one table."""
-        if self._alone:
+        if not self.widened or self._dtypes_matter is None or self._dtypes_matter(self._queries, self.wider_dtypes()):
             return self.widened
         rounding = [number for number in self.widened if self._columns[number].rounds]
         # an array has one dtype for all columns
@@ -122,41 +216,33 @@ class Mixer:
             The query of each vertex.
         from_reference : ndarray of bool, shape (n_vertices, n_features)
             Features taken from the query's reference; the others stay the query's.
+
+        Returns
+        -------
+        table or array
+            One row for each vertex.
         """
-        if not self._blocks[1].size and self._form.kind == "numpy":
-            return self._mix_block(self._blocks[0], rows, from_reference[:, self._column_feature])
+        if self._form.kind == "numpy" and self._is_one_block:
+            return self._mix_only_block(rows, from_reference)
         return self._form.to_native(self.frame(rows, from_reference))
 
-    def frame(self, rows: IntArray, from_reference: BoolArray) -> pd.DataFrame:
-        """Vertices in the common form, in dtypes that hold all of them."""
-        by_column = from_reference[:, self._column_feature]
-        together, others = self._blocks
-        if len(others) > _MOST_INSERTED or not together.size:
-            together, others = together[:0], np.arange(len(self._form.columns))
-        frame = pd.DataFrame(self._mix_block(together, rows, by_column), copy=False)
-        for number in others.tolist():
-            # under its number: pandas takes any name for a column, but not any two
-            frame.insert(number, f"_{number}", self._mix_column(number, rows, by_column[:, number]))
-        frame.columns = self._queries.columns  # with its name and dtype
-        return frame
-
-    def _mix_block(self, columns: IntArray, rows: IntArray, by_column: BoolArray) -> FloatArray:
-        if not columns.size:
-            return np.empty((len(rows), 0))
-        queries, references = self._numbers_of(columns)
-        others = references if len(references) == 1 else references[self._assigned[rows]]
-        mine = queries if _is_everything(rows, len(queries)) else queries[rows]
-        return np.where(by_column[:, columns] if columns.size < by_column.shape[1] else by_column, others, mine)
-
-    def _mix_column(self, number: int, rows: IntArray, chosen: BoolArray) -> Any:
-        column = self._columns[number]
-        assigned = self._assigned[rows]
-        misfit = number in self.widened and bool((chosen & column.misfits[assigned]).any())
-        cells = column.wide if misfit else column.narrow
-        return _as_series(cells.take(np.where(chosen, len(self._queries) + assigned, rows)))
-
     def apply(self, function: Callable[[NativeTable], Any], rows: IntArray, from_reference: BoolArray) -> Any:
-        """What a function of tables returns for each vertex, each in a table of the dtypes that it would have alone."""
+        """What a function of tables returns for each vertex, each in a table of the dtypes that it would have alone.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a table.
+        rows : ndarray of int64
+            The query of each vertex.
+        from_reference : ndarray of bool
+            Of shape (n_vertices, n_features).
+
+        Returns
+        -------
+        object
+            What the function returned, in the order of the vertices.
+        """
         if not self._split_columns:
             return function(self.native(rows, from_reference))
         outputs: Any = None
@@ -185,20 +271,138 @@ class Mixer:
             yield np.flatnonzero(group == number)
 
 
-def differing_features(
-    form: TableForm, space: FeatureSpace, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray
-) -> BoolArray:
-    """Features whose columns are not all the same in a query and its reference; (n_queries, n_features)."""
-    return Mixer(form, space, queries, references, assigned).differing()
+def mix_numbers(
+    queries: FloatArray,
+    references: FloatArray,
+    assigned: IntArray,
+    rows: IntArray,
+    from_reference: BoolArray,
+    column_feature: IntArray,
+) -> FloatArray:
+    """Rows of numbers with some features taken from their references; see :class:`MixedRows`.
+
+    Parameters
+    ----------
+    queries, references : ndarray of float64
+        The rows.
+    assigned : ndarray of int, shape (n_queries,)
+        For each query, the number of its reference.
+    rows : ndarray of int, shape (n_vertices,)
+        The query of each vertex.
+    from_reference : ndarray of bool, shape (n_vertices, n_features)
+        Features taken from the query's reference.
+    column_feature : ndarray of int, shape (n_columns,)
+        For each column, the number of its feature.
+
+    Returns
+    -------
+    ndarray of shape (n_vertices, n_columns)
+        The mixed rows.
+    """
+    return _native.mix_rows(
+        np.ascontiguousarray(queries),
+        np.require(references, requirements=["C", "A"]),
+        np.ascontiguousarray(assigned, dtype=np.int64),
+        np.ascontiguousarray(rows, dtype=np.int64),
+        np.ascontiguousarray(from_reference),
+        column_feature,
+    )
 
 
-def _different_numbers(mine: FloatArray, other: FloatArray, assigned: IntArray) -> BoolArray:
-    other = other if len(other) == 1 else other[assigned]
-    different: BoolArray = mine != other
-    if np.isnan(other).any():
-        both = np.isnan(mine) & np.isnan(other)
-        different &= np.asarray(~both | (is_nan_value(mine) != is_nan_value(other)))
-    return different
+class FittedReferences:
+    """Reference rows in the dtypes of queries, column by column where all of a column's values fit.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The reference rows.
+    """
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        self._rows = rows
+        self._last: _Fitted | None = None
+
+    def mixer(
+        self,
+        form: TableForm,
+        space: FeatureSpace,
+        queries: pd.DataFrame,
+        assigned: IntArray,
+        dtypes_matter: Callable[[pd.DataFrame, dict[Any, Any]], bool],
+    ) -> Mixer:
+        """Vertices between queries and these references; see :class:`Mixer`.
+
+        Parameters
+        ----------
+        form : TableForm
+            Columns and dtypes of the rows.
+        space : FeatureSpace
+            Which columns are one feature.
+        queries : DataFrame
+            Rows to be explained.
+        assigned : ndarray of int64
+            The place of each query's reference row.
+        dtypes_matter : callable
+            Whether the model scores some rows differently in wider dtypes.
+
+        Returns
+        -------
+        Mixer
+            Rows that mix queries and references.
+        """
+        fitted = self._in_dtypes_of(queries)
+        mixer = Mixer(form, space, queries, fitted.rows, assigned, dtypes_matter=dtypes_matter)
+        mixer.dtypes, mixer._block_columns = fitted.dtypes, fitted.block_columns  # pandas is slow to report dtypes
+        return mixer
+
+    def _in_dtypes_of(self, queries: pd.DataFrame) -> _Fitted:
+        """The rows as they are mixed with some queries; those of the last call as a rule."""
+        dtypes = list(queries.dtypes.array)
+        last = self._last  # one read: another thread may put in other rows at any time
+        if last is None or last.dtypes != dtypes or not all(map(is_same_dtype, last.dtypes, dtypes)):
+            rows = self._fit(queries)
+            last = self._last = _Fitted(dtypes, rows, _columns_in_common(dtypes, list(rows.dtypes.array)))
+        return last
+
+    def _fit(self, queries: pd.DataFrame) -> pd.DataFrame:
+        columns: dict[int, pd.Series] = {}
+        for number in range(queries.shape[1]):
+            column = MixedColumn(queries, self._rows, number)
+            columns[number] = self._rows.iloc[:, number] if column.misfits.any() else column.fitted
+        fitted = pd.DataFrame(columns, index=self._rows.index)
+        fitted.columns = self._rows.columns
+        return fitted
+
+
+class _Fitted(NamedTuple):
+    """Reference rows for queries of certain dtypes, and the columns of both that are worked on as one array."""
+
+    dtypes: list[Any]
+    rows: pd.DataFrame
+    block_columns: dict[Any, list[int]]
+
+
+def _columns_in_common(dtypes: list[Any], other_dtypes: list[Any]) -> dict[Any, list[int]]:
+    """For each dtype of plain numbers, the columns that have it in both of two tables."""
+    columns: dict[Any, list[int]] = {}
+    for number, (one, other) in enumerate(zip(dtypes, other_dtypes, strict=True)):
+        if is_plain_number(one) and one == other:
+            columns.setdefault(one, []).append(number)
+    return columns
+
+
+class _Block(NamedTuple):
+    """Columns of one plain dtype of queries and references, as two arrays."""
+
+    columns: list[int]
+    queries: np.ndarray
+    references: np.ndarray
+
+    @classmethod
+    def of(cls, columns: list[int], queries: pd.DataFrame, references: pd.DataFrame) -> _Block:
+        if len(columns) < queries.shape[1]:
+            queries, references = queries.iloc[:, columns], references.iloc[:, columns]
+        return cls(columns, queries.to_numpy(), references.to_numpy())
 
 
 def _as_series(cells: Any) -> Any:

@@ -37,12 +37,15 @@ def table_kind(rows: NativeTable) -> TableKind:
     if package == "pyarrow":
         return "pyarrow"
     if package == "scipy" and hasattr(rows, "toarray"):
-        raise InputError("Sparse matrices are not taken: pass a dense array, X.toarray().")
+        raise InputError("Sparse matrices are not supported: pass a dense array, X.toarray().")
     return "numpy"
 
 
-def to_pandas(rows: NativeTable, kind: TableKind) -> pd.DataFrame:
-    """A table of any kind as pandas; the rows of a DataFrame or array themselves, not copies."""
+def to_pandas(rows: NativeTable, kind: TableKind, names: pd.Index | None = None) -> pd.DataFrame:
+    """A table of any kind as pandas; the rows of a DataFrame or array themselves, not copies.
+
+    Columns of an array get the names, where there are as many, or ``"x0", "x1", ...``.
+    """
     if kind == "pandas":
         return rows
     if kind in ("polars", "pyarrow"):
@@ -54,8 +57,9 @@ def to_pandas(rows: NativeTable, kind: TableKind) -> pd.DataFrame:
             "for one row use explain_one(row), or reshape it to (1, n_columns)."
         )
     if array.dtype.kind not in "fiubO":
-        raise InputError(f"Arrays of dtype {array.dtype} are not taken: pass numbers, or a DataFrame for text.")
-    names = [f"x{number}" for number in range(array.shape[1])]
+        raise InputError(f"Arrays of dtype {array.dtype} are not supported: pass numbers, or a DataFrame for text.")
+    if names is None or len(names) != array.shape[1]:
+        names = pd.Index([f"x{number}" for number in range(array.shape[1])])
     # pandas would make text of objects, and with it another marker of missing ones
     return pd.DataFrame(array, columns=names, dtype=object if array.dtype.kind == "O" else None, copy=False)
 
@@ -75,7 +79,18 @@ def native_row(cells: dict[Any, Any], kind: TableKind, schema: Any) -> NativeTab
 
 
 def to_pandas_for_model(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same rows, in a frame of their own: what a model writes into it changes no row of ours or the caller's."""
+    """The same rows, in a frame of their own: what a model writes into it changes no row of ours or the caller's.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+
+    Returns
+    -------
+    DataFrame
+        A copy.
+    """
     return frame.copy(deep=not _COPIES_ON_WRITE)
 
 
@@ -126,13 +141,45 @@ def to_arrow(frame: pd.DataFrame, schema: Any, dtypes: dict[Any, Any]) -> Native
 
 
 def is_nan_value(values: pd.Series | np.ndarray) -> BoolArray:
-    """Which cells hold NaN as a value of its own, beside missing ones; always none outside polars and arrow."""
+    """Which cells hold NaN as a value of its own, beside missing ones; always none outside polars and arrow.
+
+    Parameters
+    ----------
+    values : Series or ndarray
+        A column.
+
+    Returns
+    -------
+    ndarray of bool
+        One for each cell.
+    """
     if values.dtype not in (np.float64, np.float32):
         return np.zeros(len(values), dtype=np.bool_)
     bits, marker = _NAN_VALUE[values.dtype.itemsize]
     numbers = values.to_numpy() if isinstance(values, pd.Series) else values
     marked: BoolArray = np.ascontiguousarray(numbers).view(bits) == marker
     return marked
+
+
+def mark_nan_values(numbers: np.ndarray, marked: BoolArray) -> np.ndarray:
+    """A copy in which some cells hold NaN as a value of its own; see :func:`is_nan_value`.
+
+    Parameters
+    ----------
+    numbers : ndarray
+        A column.
+    marked : ndarray of bool
+        Which cells.
+
+    Returns
+    -------
+    ndarray
+        Of the same dtype.
+    """
+    numbers = np.array(numbers)
+    bits, marker = _NAN_VALUE[numbers.dtype.itemsize]
+    numbers.view(bits)[marked] = marker
+    return numbers
 
 
 def _goes_back(held: Any, background: Any) -> bool:
@@ -151,10 +198,7 @@ def _from_narwhals(rows: NativeTable) -> pd.DataFrame:
         if column.dtype.is_float():
             marked = column.is_nan().fill_null(False).to_numpy().astype(np.bool_)
             if marked.any() and frame[name].dtype.itemsize in _NAN_VALUE:
-                numbers = frame[name].to_numpy().copy()
-                bits, marker = _NAN_VALUE[numbers.dtype.itemsize]
-                numbers.view(bits)[marked] = marker
-                better[name] = numbers
+                better[name] = mark_nan_values(frame[name].to_numpy(), marked)
         elif (column.dtype.is_integer() or column.dtype == nw.Boolean) and column.null_count():
             better[name] = _nullable(column)
     if not better:

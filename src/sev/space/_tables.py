@@ -8,7 +8,7 @@ Outside, the model always gets the container of the background: pandas, polars, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.core import list_names, suggest_columns
 from sev.exceptions import InputError
 from sev.space._native import (
     TableKind,
@@ -27,7 +28,7 @@ from sev.space._native import (
     to_pandas_for_model,
     to_polars,
 )
-from sev.typing import IntArray, NativeTable
+from sev.typing import NativeTable
 
 _FLOAT = np.dtype(np.float64)
 
@@ -57,18 +58,42 @@ class TableForm:
     def _all_float(self) -> bool:
         return all(dtype == np.float64 for dtype in self.dtypes.values())
 
+    @cached_property
+    def _labels(self) -> pd.Index:
+        return pd.Index(list(self.columns))
+
     @classmethod
-    def of(cls, rows: NativeTable) -> TableForm:
-        """Read the form of background rows."""
+    def of(cls, rows: NativeTable, names: Sequence[str] | None = None) -> TableForm:
+        """Read the form of background rows.
+
+        Parameters
+        ----------
+        rows : table or array
+            The rows.
+        names : sequence of str, default=None
+            Names of the columns of an array.
+
+        Returns
+        -------
+        TableForm
+            Columns, dtypes and kind of table.
+
+        Raises
+        ------
+        InputError
+            If there are no rows or no columns, or a column name occurs twice.
+        """
         kind = table_kind(rows)
         frame = to_pandas(rows, kind)
+        if names is not None:
+            frame = _with_names(frame, kind, names)
         if frame.shape[0] == 0:
             raise InputError("The background has no rows: pass the rows that the model was trained on.")
         if frame.shape[1] == 0:
             raise InputError("The background has no columns: pass the rows that the model was trained on.")
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()].unique().tolist()
-            raise InputError(f"Column names must be unique; these occur more than once: {twice}.")
+            raise InputError(f"Column names must be unique; these occur more than once: {twice}. Rename or drop them.")
         schema = {"pandas": None, "numpy": getattr(rows, "dtype", None)}.get(kind, getattr(rows, "schema", None))
         return cls(kind=kind, columns=tuple(frame.columns), dtypes=dict(frame.dtypes), schema=schema)
 
@@ -84,24 +109,52 @@ class TableForm:
         restore : bool
             Whether the dtypes of the rows mean nothing (a mapping, a list, JSON), so that each column gets the
             background's where that keeps its values.
+
+        Returns
+        -------
+        DataFrame
+            Rows with the columns of the background, in its order.
+
+        Raises
+        ------
+        InputError
+            If columns are missing, or cells do not fit; the message names them.
         """
         kind = table_kind(rows)
-        frame = to_pandas(rows, kind)
+        frame = to_pandas(rows, kind, self._labels if self.kind == "numpy" else None)
         if kind == "numpy":
             if frame.shape[1] != len(self.columns):
                 raise InputError(
                     f"{what} has {frame.shape[1]} columns, the background has {len(self.columns)}: "
                     "pass rows with the same columns."
                 )
-            frame.columns = list(self.columns)
-        else:
+            if self.kind != "numpy":
+                frame.columns = list(self.columns)
+        elif not frame.columns.equals(self._labels) and tuple(frame.columns) != self.columns:
             self._check_columns(frame, what)
-            if tuple(frame.columns) != self.columns:
-                frame = frame[list(self.columns)]
+            frame = frame[list(self.columns)]
         return self._fit_dtypes(frame, what, restore)
 
     def one_row(self, row: Any, *, what: str = "row") -> pd.DataFrame:
-        """Bring a single row (Series, mapping, 1-D array, or table of one row) into the common form."""
+        """Bring a single row (Series, mapping, 1-D array, or table of one row) into the common form.
+
+        Parameters
+        ----------
+        row : object
+            The row.
+        what : str, default="row"
+            What it is, for messages.
+
+        Returns
+        -------
+        DataFrame
+            One row.
+
+        Raises
+        ------
+        InputError
+            If it is not one row, or does not fit the columns.
+        """
         restore = True
         if isinstance(row, pd.Series):
             if self.kind == "numpy" and not set(self.columns) <= set(row.index):
@@ -114,7 +167,7 @@ class TableForm:
             restore = isinstance(table, pd.DataFrame)
         elif isinstance(row, Sequence) and not isinstance(row, str):
             if len(row) != len(self.columns):
-                raise InputError(f"The {what} has {len(row)} values, expected {len(self.columns)}.")
+                raise InputError(f"The {what} has {len(row)} values: pass {len(self.columns)}, one for each column.")
             table = self._table_of_cells(dict(zip(self.columns, row, strict=True)), 0)
         else:
             table = row[None, :] if isinstance(row, np.ndarray) and row.ndim == 1 else row
@@ -137,29 +190,19 @@ class TableForm:
         }
         return pd.DataFrame(columns, index=[label])
 
-    def restored_rows(self, rows: pd.DataFrame) -> Iterator[tuple[IntArray, pd.DataFrame]]:
-        """Rows of cells whose dtypes were lost, in tables of the dtypes that each row would have alone.
-
-        Yields the places of some rows and the table of these rows.
-        """
-        frame = self.to_frame(rows, restore=True)
-        odd = [
-            column
-            for column, wanted in self.dtypes.items()
-            if frame[column].dtype != wanted and not isinstance(wanted, pd.CategoricalDtype)
-        ]
-        if not odd or len(rows) == 1:
-            yield np.arange(len(rows), dtype=np.int64), frame
-            return
-        fits = np.column_stack([_fitting_cells(frame[column], self.dtypes[column]) for column in odd])
-        _, group = np.unique(fits, axis=0, return_inverse=True)
-        group = group.ravel()
-        for number in range(group.max() + 1):
-            places = np.flatnonzero(group == number).astype(np.int64)
-            yield places, self.to_frame(rows.iloc[places], restore=True)
-
     def to_native(self, frame: pd.DataFrame) -> NativeTable:
-        """Rows of the common form in the container that the model takes, for the model to keep."""
+        """Rows of the common form in the container that the model takes, for the model to keep.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Rows of the common form.
+
+        Returns
+        -------
+        table or array
+            pandas, polars, arrow or numpy.
+        """
         frame = self._drop_unused_categories(frame)
         if self.kind == "pandas":
             return to_pandas_for_model(frame)
@@ -187,37 +230,53 @@ class TableForm:
         return {column: dtype for column, dtype in self.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
 
     def is_numeric(self, column: Any) -> bool:
-        """Whether a column holds quantities (numbers other than booleans, or dates)."""
+        """Whether a column holds quantities (numbers other than booleans, or dates).
+
+        Parameters
+        ----------
+        column : object
+            A column.
+
+        Returns
+        -------
+        bool
+            False for text and booleans.
+        """
         return is_quantity(self.dtypes[column])
 
     def _check_columns(self, frame: pd.DataFrame, what: str) -> None:
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()].unique().tolist()
-            raise InputError(f"{what} has columns that occur more than once: {twice}.")
+            raise InputError(f"{what} has columns that occur more than once: {twice}. Rename or drop them.")
         missing = [column for column in self.columns if column not in frame.columns]
         if missing:
             raise InputError(
-                f"{what} lacks {_count(missing, 'column')} of the background: {missing[:8]}. "
-                f"It has {list(frame.columns)[:12]}."
+                f"{what} lacks {_count(missing, 'column')} of the background: {list_names(missing, 8)}."
+                f"{suggest_columns(missing, [one for one in frame.columns if one not in self.dtypes])} "
+                f"It has {list_names(frame.columns)}."
             )
 
     def _fit_dtypes(self, frame: pd.DataFrame, what: str, restore: bool) -> pd.DataFrame:
         """Give columns whose dtype was lost the background's, and refuse what no model should see."""
-        if self._all_float and all_float(frame) and np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)):
+        dtypes = list(frame.dtypes.array)
+        if self._all_float and _all_float(dtypes) and np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)):
             return frame  # nothing missing, infinite or of another type: the usual table of numbers
         fitted = {}
-        for number, (column, held) in enumerate(zip(self.columns, frame.dtypes.array, strict=True)):
+        for number, (column, held) in enumerate(zip(self.columns, dtypes, strict=True)):
             wanted = self.dtypes[column]
             if held != wanted or isinstance(wanted, pd.CategoricalDtype):
                 fitted[column] = _fit_column(frame.iloc[:, number], wanted, column, what, restore)
         if fitted:
             frame = _replace(frame, fitted)
-        self._refuse_infinities(frame, what)
+            dtypes = list(frame.dtypes.array)
+        self._refuse_infinities(frame, dtypes, what)
         return frame
 
-    def _refuse_infinities(self, frame: pd.DataFrame, what: str) -> None:
-        floats = [number for number, dtype in enumerate(frame.dtypes.array) if dtype.kind == "f"]
-        plain = [number for number in floats if frame.dtypes.array[number] == _FLOAT]
+    def _refuse_infinities(self, frame: pd.DataFrame, dtypes: list[Any], what: str) -> None:
+        floats = [number for number, dtype in enumerate(dtypes) if dtype.kind == "f"]
+        if not floats:
+            return
+        plain = [number for number in floats if dtypes[number] == _FLOAT]
         # a sum is one pass without a temporary array; only a suspicious one is looked at more closely
         if len(plain) == len(floats) and np.isfinite(np.add.reduce(frame.iloc[:, plain].to_numpy(), axis=None)):
             return
@@ -225,13 +284,74 @@ class TableForm:
             _refuse_infinity(frame.iloc[:, number], frame.columns[number], what)
 
 
-def all_float(frame: pd.DataFrame) -> bool:
+def _with_names(frame: pd.DataFrame, kind: TableKind, names: Sequence[str]) -> pd.DataFrame:
+    if kind != "numpy":
+        raise InputError("feature_names is for arrays, but these rows have column names: use labels= to rename them.")
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"feature_names is {names!r}, expected a list of texts.")
+    if len(names) != frame.shape[1]:
+        raise InputError(
+            f"feature_names has {len(names)} names, but the rows have {frame.shape[1]} columns: pass one per column."
+        )
+    return frame.set_axis(list(names), axis=1)
+
+
+def _all_float(dtypes: list[Any]) -> bool:
     """Whether a table is one block of float64, which can be worked on as one array."""
-    return all(dtype == _FLOAT for dtype in frame.dtypes.array)  # a comparison of a Series takes longer than all else
+    return all(dtype == _FLOAT for dtype in dtypes)
+
+
+def is_plain_number(dtype: Any) -> bool:
+    """Whether a dtype is one of numpy's numbers or booleans, which need no care when columns are put together.
+
+    Parameters
+    ----------
+    dtype : object
+        Of a column.
+
+    Returns
+    -------
+    bool
+        False for pandas' own, nullable dtypes.
+    """
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+
+
+def row_as_series(frame: pd.DataFrame, place: int) -> pd.Series:
+    """One row, with every cell as it is: pandas itself would make 3.0 of an integer beside a float.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    place : int
+        Which one.
+
+    Returns
+    -------
+    Series
+        Named by the row's label.
+    """
+    if len(set(frame.dtypes.array)) == 1:
+        return frame.iloc[place]
+    cells = np.empty(frame.shape[1], dtype=object)
+    cells[:] = [frame.iat[place, number] for number in range(frame.shape[1])]
+    return pd.Series(cells, index=frame.columns, name=frame.index[place], dtype=object)
 
 
 def is_quantity(dtype: Any) -> bool:
-    """Whether a dtype stands for quantities, of which a mean makes sense."""
+    """Whether a dtype stands for quantities, of which a mean makes sense.
+
+    Parameters
+    ----------
+    dtype : object
+        Of a column.
+
+    Returns
+    -------
+    bool
+        False for text, booleans and categories.
+    """
     return (pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)) or (
         pd.api.types.is_datetime64_any_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype)
     )
@@ -283,7 +403,8 @@ def _read_numbers(values: pd.Series, column: Any, what: str) -> pd.Series:
     if bad.any():
         label = values.index[bad.to_numpy()].tolist()[0]  # older pandas would show np.int64(3)
         raise InputError(
-            f"{what}: column {column!r} holds numbers in the background, but row {label!r} has {values[bad].iloc[0]!r}."
+            f"{what}: column {column!r} holds numbers in the background, but row {label!r} has "
+            f"{values[bad].iloc[0]!r}: correct the cell, or leave the row out."
         )
     return numbers
 
@@ -299,16 +420,19 @@ def cast_losslessly(values: pd.Series, wanted: Any) -> pd.Series | None:
     except (TypeError, ValueError, OverflowError):
         return None
     present = ~missing
+    if _has_negative_zero(cast[present]) != _has_negative_zero(values[present]):
+        return None
     if not ((cast.isna() == missing).all() and bool((cast[present] == values[present]).all())):
         return None
     return cast if bool((back[present] == values[present]).all()) else None
 
 
-def _fitting_cells(values: pd.Series, wanted: Any) -> np.ndarray:
-    """Which cells of a column would have a dtype if they were alone."""
-    codes, uniques = pd.factorize(values, use_na_sentinel=False)
-    fits = [cast_losslessly(pd.Series([value], dtype=values.dtype), wanted) is not None for value in uniques]
-    return np.array(fits, dtype=np.bool_)[codes]
+def _has_negative_zero(values: pd.Series) -> bool:
+    """Whether there is a zero with a sign, which no integer has."""
+    if values.dtype.kind != "f":
+        return False
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return bool((np.signbit(numbers) & (numbers == 0.0)).any())
 
 
 def _refuse_infinity(values: pd.Series, column: Any, what: str) -> None:
