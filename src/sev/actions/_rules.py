@@ -1,0 +1,318 @@
+"""Rules between features: linear comparisons, conditions on categories, and implications.
+
+A rule is text. It is parsed with :mod:`ast` into a small tree of its own, and never run as code. Missing values make a
+comparison unknown; a rule is broken only where it is known to be false.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sev.exceptions import InputError
+from sev.typing import BoolArray
+
+_REMEDY = (
+    "write a comparison such as 'late_30d <= late_12m' or '2 * a + b <= 100', a condition such as \"student == 'yes'\" "
+    "or \"job in ['a', 'b']\", joined by and, or, not, or an implication: \"student == 'yes' -> income <= 1000\""
+)
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+}
+#: Two sides of a comparison closer than this share of their size are equal: 0.1 + 0.2 is 0.3.
+_ROUNDING = 1e-12
+
+Columns = Mapping[str, Any]
+
+
+class Truth(NamedTuple):
+    """What is known of a condition in each row; neither, where a value is missing."""
+
+    true: BoolArray
+    false: BoolArray
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    Parameters
+    ----------
+    text : str
+        As it was written.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sev.actions import Rule
+    >>> rows = pd.DataFrame({"student": ["yes", "yes", "no"], "income": [900.0, 1100.0, 1100.0]})
+    >>> Rule("if student == 'yes' then income <= 1000").broken(rows).tolist()
+    [False, True, False]
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise InputError(f"rules: {self.text!r} is not text: {_REMEDY}.")
+        if not self.names:  # reads the rule
+            raise InputError(f"rules: {self.text!r} names no feature: {_REMEDY}.")
+
+    @cached_property
+    def _parsed(self) -> _Parser:
+        return _Parser(self.text)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that it names, in order."""
+        return tuple(self._parsed.names)
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The features that have to be numbers."""
+        return frozenset(self._parsed.numbers)
+
+    @property
+    def booleans(self) -> frozenset[str]:
+        """The features that stand alone, and have to be booleans, or 0 and 1."""
+        return frozenset(self._parsed.booleans)
+
+    def broken(self, columns: Columns) -> BoolArray:
+        """Rows in which the rule is known to be false.
+
+        Parameters
+        ----------
+        columns : DataFrame or mapping of str to array
+            Has a column for each of :attr:`names`.
+
+        Returns
+        -------
+        ndarray of bool
+            One for each row.
+        """
+        return self._parsed.condition(columns).false
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __reduce__(self) -> Any:
+        return Rule, (self.text,)  # what was parsed holds closures
+
+
+class _Parser:
+    """Turns text into a function of columns that returns what is known of the rule."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.names: dict[str, None] = {}
+        self.numbers: dict[str, None] = {}
+        self.booleans: dict[str, None] = {}
+        self._stand_ins: dict[str, str] = {}
+        premise, conclusion = self._split()
+        self.condition = self._parse(conclusion)
+        if premise is not None:
+            self.condition = _either(_negated(self._parse(premise)), self.condition)
+
+    def _refuse(self, why: str) -> InputError:
+        return InputError(f"rules: {self._text!r} cannot be read: {why}. {_REMEDY[0].upper()}{_REMEDY[1:]}.")
+
+    def _split(self) -> tuple[str | None, str]:
+        """Premise and conclusion; names in backticks get names that Python takes."""
+        # quoted text is hidden, so that an arrow or a "then" inside a category splits nothing
+        hidden = _QUOTED.sub(lambda match: "\0" * len(match.group()), self._text)
+        started = re.match(r"\s*if\s", hidden)
+        marks = list(re.finditer(r"\sthen\s" if started else r"->", hidden))
+        if started and "->" in hidden:
+            raise self._refuse("it has both 'if' and '->'")
+        if len(marks) > 1 or (started and not marks):
+            raise self._refuse("'if' needs one 'then'" if started else "it has more than one '->'")
+        if not marks:
+            return None, self._named(self._text)
+        first = started.end() if started else 0
+        return self._named(self._text[first : marks[0].start()]), self._named(self._text[marks[0].end() :])
+
+    def _named(self, text: str) -> str:
+        def stand_in(match: re.Match[str]) -> str:
+            if not match.group().startswith("`"):
+                return match.group()
+            name = f"_name_{len(self._stand_ins)}_"
+            self._stand_ins[name] = match.group()[1:-1]
+            return name
+
+        return _QUOTED.sub(stand_in, text).strip()
+
+    def _parse(self, text: str) -> Callable[[Columns], Truth]:
+        try:
+            tree = ast.parse(text, mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise self._refuse(f"{text!r} is not a condition") from error
+        return self._condition(tree.body)
+
+    def _condition(self, node: ast.expr) -> Callable[[Columns], Truth]:
+        if isinstance(node, ast.BoolOp):
+            parts = [self._condition(one) for one in node.values]
+            joined = parts[0]
+            for part in parts[1:]:
+                joined = _either(joined, part) if isinstance(node.op, ast.Or) else _both(joined, part)
+            return joined
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return _negated(self._condition(node.operand))
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            steps = [self._comparison(*one) for one in zip(sides[:-1], node.ops, sides[1:], strict=True)]
+            joined = steps[0]
+            for step in steps[1:]:
+                joined = _both(joined, step)
+            return joined
+        if isinstance(node, ast.Name):
+            self.booleans[self._name(node)] = None
+            return _is_true(self._name(node))
+        raise self._refuse(f"{ast.unparse(node)!r} is not a condition")
+
+    def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Callable[[Columns], Truth]:
+        if isinstance(op, (ast.In, ast.NotIn)):
+            if not isinstance(left, ast.Name) or not isinstance(right, (ast.List, ast.Tuple, ast.Set)):
+                raise self._refuse("'in' takes a feature and a list of values")
+            found = _is_any_of(self._name(left), [self._constant(one) for one in right.elts])
+            return found if isinstance(op, ast.In) else _negated(found)
+        if type(op) not in _COMPARE:
+            raise self._refuse("'is' is not known: use ==")
+        if isinstance(left, ast.Constant) and not _is_number(left):
+            left, right = right, left
+        if isinstance(right, ast.Constant) and not _is_number(right):
+            if not isinstance(left, ast.Name) or not isinstance(op, (ast.Eq, ast.NotEq)):
+                raise self._refuse(f"{right.value!r} can only be compared with a feature, by == or !=")
+            found = _is_any_of(self._name(left), [right.value])
+            return found if isinstance(op, ast.Eq) else _negated(found)
+        weights = self._linear(left)
+        for name, weight in self._linear(right).items():
+            weights[name] = weights.get(name, 0.0) - weight
+        return _compared(weights, _COMPARE[type(op)])
+
+    def _constant(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            value = self._constant(node.operand)
+            if isinstance(value, (int, float)):
+                return -value
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, (str, bool, int, float)):
+            raise self._refuse(f"{ast.unparse(node)!r} is not a value")
+        return node.value
+
+    def _name(self, node: ast.Name) -> str:
+        name = self._stand_ins.get(node.id, node.id)
+        self.names[name] = None
+        return name
+
+    def _linear(self, node: ast.expr) -> dict[str, float]:
+        """Weight of each feature in a sum; the constant has the name "" ."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+            return {"": float(node.value)}
+        if isinstance(node, ast.Name):
+            name = self._name(node)
+            self.numbers[name] = None
+            return {name: 1.0}
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
+            return {name: sign * weight for name, weight in self._linear(node.operand).items()}
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
+            left, right = self._linear(node.left), self._linear(node.right)
+            if isinstance(node.op, (ast.Add, ast.Sub)):
+                sign = 1.0 if isinstance(node.op, ast.Add) else -1.0
+                return {name: left.get(name, 0.0) + sign * right.get(name, 0.0) for name in {**left, **right}}
+            if isinstance(node.op, ast.Mult) and set(left) == {""}:
+                left, right = right, left
+            if set(right) != {""}:
+                raise self._refuse(f"{ast.unparse(node)!r} is not linear: features may only be added and scaled")
+            factor = right[""]
+            if isinstance(node.op, ast.Div):
+                if factor == 0:
+                    raise self._refuse(f"{ast.unparse(node)!r} divides by zero")
+                factor = 1.0 / factor
+            return {name: weight * factor for name, weight in left.items()}
+        raise self._refuse(f"{ast.unparse(node)!r} is not a sum of features")
+
+
+def _is_number(node: ast.Constant) -> bool:
+    return isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+
+
+def _both(one: Callable[[Columns], Truth], other: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
+    def joined(columns: Columns) -> Truth:
+        a, b = one(columns), other(columns)
+        return Truth(a.true & b.true, a.false | b.false)
+
+    return joined
+
+
+def _either(one: Callable[[Columns], Truth], other: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
+    def joined(columns: Columns) -> Truth:
+        a, b = one(columns), other(columns)
+        return Truth(a.true | b.true, a.false & b.false)
+
+    return joined
+
+
+def _negated(condition: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
+    def negated(columns: Columns) -> Truth:
+        truth = condition(columns)
+        return Truth(truth.false, truth.true)
+
+    return negated
+
+
+def _compared(weights: dict[str, float], compare: Callable[[Any, Any], Any]) -> Callable[[Columns], Truth]:
+    def condition(columns: Columns) -> Truth:
+        total: Any = weights.get("", 0.0)
+        size: Any = abs(total)
+        for name, weight in weights.items():
+            if name:
+                term = weight * pd.Series(columns[name]).to_numpy(dtype=np.float64, na_value=np.nan)
+                total, size = total + term, size + np.abs(term)
+        known = ~np.isnan(total)
+        total = np.where(np.abs(total) <= _ROUNDING * size, 0.0, total)
+        holds = np.asarray(compare(total, 0.0), dtype=np.bool_)
+        return Truth(known & holds, known & ~holds)
+
+    return condition
+
+
+def _is_any_of(name: str, values: list[Any]) -> Callable[[Columns], Truth]:
+    def condition(columns: Columns) -> Truth:
+        cells = pd.Series(columns[name]).astype(object)
+        known = cells.notna().to_numpy()
+        found = cells.isin(values).to_numpy(dtype=np.bool_)
+        return Truth(known & found, known & ~found)
+
+    return condition
+
+
+def _is_true(name: str) -> Callable[[Columns], Truth]:
+    """A feature that stands alone: a boolean, or a number that is 0 or 1."""
+
+    def condition(columns: Columns) -> Truth:
+        cells = pd.Series(columns[name])
+        if not (pd.api.types.is_bool_dtype(cells.dtype) or pd.api.types.is_numeric_dtype(cells.dtype)):
+            values = cells.dropna()
+            if not values.map(lambda value: isinstance(value, (bool, np.bool_))).all():
+                raise InputError(
+                    f"rules: {name!r} stands alone but is not a boolean: name the value, such as {name} == "
+                    f"{values.iloc[0]!r}."
+                )
+        known = cells.notna().to_numpy()
+        found = cells.isin([True, 1]).to_numpy(dtype=np.bool_)
+        return Truth(known & found, known & ~found)
+
+    return condition

@@ -1,0 +1,18 @@
+"""Searches over any permitted values, one for each family of models."""
+
+from sev.backends.free._additive import AdditiveSearch
+from sev.backends.free._candidates import CandidateSearch, candidates_of
+from sev.backends.free._problem import Enough, FreeProblem, FreeSearch, FreeSolution
+from sev.backends.free._rows import move_rows, replace_columns
+
+__all__ = [
+    "AdditiveSearch",
+    "CandidateSearch",
+    "Enough",
+    "FreeProblem",
+    "FreeSearch",
+    "FreeSolution",
+    "candidates_of",
+    "move_rows",
+    "replace_columns",
+]

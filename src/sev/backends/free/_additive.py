@@ -1,0 +1,419 @@
+"""Linear and additive models: the best permitted value of each feature, and with it the fewest features.
+
+The margin is a sum of one term for each feature. So a set of features crosses exactly if it does with the best
+permitted value of each, and the sets are found as for one reference whose values are the best ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.actions import ChoiceDestinations, Moves, NumberDestinations, grid_ends, on_grid
+from sev.backends._reading import Reading
+from sev.backends.free._additive_cost import find_least_cost, find_refused
+from sev.backends.free._least_cost import FeatureTerms, LineTable, least_cost
+from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
+from sev.backends.free._rows import move_rows, put_values, replace_columns
+from sev.backends.free._shapes import Shape, shape_of
+from sev.backends.linear import solve_gains
+from sev.core import LazyList, Problem, unpack
+from sev.space import FeatureSpace
+from sev.typing import BoolArray, FloatArray, IntArray
+
+_GRID = 129
+#: Values on a grid that are all looked at, where the best is not an end.
+_MOST_ON_GRID = 256
+#: How far beyond the decision values are chosen, as a share of the size of the terms: more than a slope is off by
+#: rounding.
+_BEYOND = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """The best permitted value of one feature in each row."""
+
+    target: FloatArray  # NaN where it becomes missing, the place of a choice
+    gain: FloatArray  # what it adds to the margin, 0 where nothing is permitted
+    usable: BoolArray
+    complete: bool
+
+
+class AdditiveSearch:
+    """Searches permitted values of a model whose margin is a sum over features.
+
+    Parameters
+    ----------
+    reading : Reading
+        The model, with a backend whose margins are such sums.
+    space : FeatureSpace
+        Which columns belong to which feature.
+    row : DataFrame
+        One row of the common form; the terms of features are seen around it.
+    observed : mapping of int to ndarray
+        Sorted values of numbers that occur in the background, the smallest and the largest included.
+    """
+
+    def __init__(
+        self, reading: Reading, space: FeatureSpace, row: pd.DataFrame, observed: Mapping[int, FloatArray]
+    ) -> None:
+        self._reading = reading
+        self._space = space
+        self._row = row
+        self._observed = observed
+        self._base = self.encode(row)[0]
+
+    def solve(self, problem: FreeProblem) -> FreeSolution:
+        """Solve the problem exactly, within its limits."""
+        return _Run(self, problem).solve()
+
+    def encode(self, frame: pd.DataFrame) -> FloatArray:
+        """Rows in the columns of the model."""
+        return self._reading.encoding.encode(frame)
+
+    def terms(self, feature: int, encoded: FloatArray) -> FloatArray:
+        """Margins of the base row with one feature from other encoded rows."""
+        mine = self._reading.encoding.column_feature == feature
+        return self.margins(np.where(mine[None, :], encoded, self._base[None, :]))
+
+    def margins(self, encoded: FloatArray) -> FloatArray:
+        """Margins of encoded rows."""
+        return self._reading.backend.margins(encoded)
+
+    @cached_property
+    def base_margin(self) -> float:
+        """Margin of the base row."""
+        return float(self.margins(self._base[None, :])[0])
+
+    @cached_property
+    def _sampled(self) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """Terms of each number at many values of the background's range."""
+        points = {
+            number: np.unique(np.concatenate([np.linspace(values[0], values[-1], _GRID), values]))
+            for number, values in self._observed.items()
+            if len(values)
+        }
+        if not points:
+            return {}
+        encoded = self._encode_table(points)
+        return {number: (values, self.terms(number, encoded[: len(values)])) for number, values in points.items()}
+
+    @cached_property
+    def shapes(self) -> dict[int, Shape]:
+        """How the margin depends on each number, over the values of the background."""
+        return {number: shape_of(values, terms) for number, (values, terms) in self._sampled.items()}
+
+    @cached_property
+    def seen_terms(self) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """Values of the background whose terms are known, of numbers whose terms are not a line."""
+        return {
+            number: (values[seen], terms[seen])
+            for number, (values, terms) in self._sampled.items()
+            if self.shapes[number].kind != "line"
+            for seen in [np.isin(values, self._observed[number]) & np.isfinite(terms)]
+        }
+
+    def _encode_table(self, values: dict[int, FloatArray]) -> FloatArray:
+        """Values of several numbers below each other, each encoded on its own columns."""
+        height = max(len(one) for one in values.values())
+        frame = self._row.iloc[np.zeros(height, dtype=np.int64)].reset_index(drop=True)
+        columns = {}
+        for number, one in values.items():
+            [column] = self._space.features[number].columns
+            columns[column] = pd.Series(np.concatenate([one, np.full(height - len(one), one[-1])]))
+        return self.encode(replace_columns(frame, columns))
+
+    def terms_at(self, number: int, values: FloatArray) -> FloatArray:
+        """Terms of a number at some values."""
+        return self.terms(number, self._encode_table({number: values}))
+
+    def choice_terms(self, number: int, one: ChoiceDestinations) -> FloatArray:
+        """The term of each choice."""
+        if not one.choices:
+            return np.zeros(0)
+        height = len(one.choices)
+        frame = self._row.iloc[np.zeros(height, dtype=np.int64)].reset_index(drop=True)
+        everywhere = np.ones(height, dtype=np.bool_)
+        columns = {
+            column: put_values(frame[column], everywhere, [choice[place] for choice in one.choices])
+            for place, column in enumerate(self._space.features[number].columns)
+        }
+        return self.terms(number, self.encode(replace_columns(frame, columns)))
+
+    @property
+    def rounding(self) -> float:
+        """Relative error of one term of the model's own sum."""
+        return max(float(np.finfo(np.float64).eps), self._reading.backend.score_tolerance * 1e-3)
+
+
+class _Run:
+    """One problem."""
+
+    def __init__(self, search: AdditiveSearch, problem: FreeProblem) -> None:
+        self._search = search
+        self._problem = problem
+        self._sign = -float(problem.direction)  # margins times this fall when they come nearer
+        self._encoded = search.encode(problem.queries)
+        self._own = np.column_stack([search.terms(number, self._encoded) for number in range(len(problem.space))])
+
+    def solve(self) -> FreeSolution:
+        """All minimum sets of every row, each with its least costly values."""
+        problem, n_features = self._problem, len(self._problem.space)
+        best = [self._find_best(number) for number in range(n_features)]
+        start = self._search.margins(self._encoded)
+        gains = np.column_stack([one.gain for one in best])
+        usable = np.column_stack([one.usable for one in best])
+        targets = np.column_stack([one.target for one in best])
+        base = self._search.base_margin
+        size = np.abs(start) + abs(base) + np.abs(self._own - base).sum(axis=1) + np.abs(gains).sum(axis=1)
+        slack = 8.0 * self._search.rounding * (self._encoded.shape[1] + 4) * size
+
+        def evaluate(rows: IntArray, sets: BoolArray) -> FloatArray:
+            moved = move_rows(problem.queries, problem.space, problem.destinations, rows, sets, targets[rows])
+            return problem.crosses(moved).astype(np.float64)
+
+        plain = Problem(
+            kind="minus",
+            direction=problem.direction,
+            low=problem.low,
+            high=problem.high,
+            queries=np.zeros((problem.n_rows, 0)),
+            reference=np.zeros(0),
+            column_feature=np.zeros(0, dtype=np.int64),
+            active=usable,
+            evaluate=evaluate,
+            is_across=lambda scores: scores > 0.5,
+            across_sign=1,
+            limits=problem.limits,
+        )
+        solution = solve_gains(plain, start, np.where(usable, gains, 0.0), slack)
+        rows = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
+        line = problem.low if self._sign > 0 else -problem.high
+        # surely across, and not by the last bit
+        need = self._sign * start - line + slack + _BEYOND * size
+        terms = [self._feature_terms(number, one) for number, one in enumerate(best)]
+        moves, enough = self._choose_values(rows, unpack(solution.masks, n_features), targets, terms, need)
+        complete = np.full(problem.n_rows, all(one.complete for one in best))
+        fewest = FreeSolution(solution=solution, moves=moves, complete_values=complete, enough=enough)
+        if problem.minimise == "cost":
+            return find_least_cost(problem, fewest, terms, usable, need)
+        return fewest
+
+    # -- the best value of each feature --------------------------------------------------------------------------------
+
+    def _find_best(self, number: int) -> _Best:
+        one = self._problem.destinations.features[number]
+        shape = self._search.shapes.get(number)
+        n_rows = self._problem.n_rows
+        if isinstance(one, ChoiceDestinations):
+            return self._best_choice(number, one)
+        nothing = _Best(np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows, dtype=np.bool_), True)
+        if one is None:
+            return nothing
+        low, high, exists = grid_ends(one)
+        best = nothing
+        if shape is not None:
+            for values, codes in zip((low, high), self._end_codes, strict=True):
+                best = self._better(number, one, best, values, exists, codes)
+        candidates: list[tuple[FloatArray, BoolArray]] = []
+        complete = True
+        if shape is not None and shape.kind == "parabola":
+            candidates += self._around_vertex(one, shape.vertex, low, high, exists)
+        elif shape is not None and shape.kind == "other":
+            listed, complete = self._listed(number, one, low, high, exists)
+            candidates += listed
+        if one.missing.any():
+            candidates.append((np.full(n_rows, np.nan), one.missing))
+        for values, permitted in candidates:
+            best = self._better(number, one, best, values, permitted)
+        return _Best(best.target, best.gain, best.usable, complete)
+
+    def _around_vertex(
+        self, one: NumberDestinations, vertex: float, low: FloatArray, high: FloatArray, exists: BoolArray
+    ) -> list[tuple[FloatArray, BoolArray]]:
+        inside = np.clip(np.full(len(low), vertex), low, np.maximum(low, high))
+        if one.step is None:
+            return [(inside, exists)]
+        place = (inside - one.origin) / one.step
+        return [
+            (np.clip(one.origin + rounded * one.step, low, np.maximum(low, high)), exists)
+            for rounded in (np.floor(place), np.ceil(place))
+        ]
+
+    def _listed(
+        self, number: int, one: NumberDestinations, low: FloatArray, high: FloatArray, exists: BoolArray
+    ) -> tuple[list[tuple[FloatArray, BoolArray]], bool]:
+        """Values one by one, where no rule says which is best: all of a short grid, else those that occur."""
+        if not exists.any():
+            return [], True
+        first, last = float(low[exists].min()), float(high[exists].max())
+        complete = False
+        observed = self._problem.observed.get(number, np.zeros(0))
+        values = observed[(observed >= first) & (observed <= last)]
+        if one.step is not None:
+            grid = _list_grid(one)
+            complete = grid is not None
+            values = np.asarray(np.round(values / one.step) * one.step, dtype=np.float64) if grid is None else grid
+        return [
+            (np.full(len(low), value), exists & (low <= value) & (value <= high)) for value in values.tolist()
+        ], complete
+
+    def _better(
+        self,
+        number: int,
+        one: NumberDestinations,
+        best: _Best,
+        values: FloatArray,
+        permitted: BoolArray,
+        codes: FloatArray | None = None,
+    ) -> _Best:
+        """The better of what is known and other values, row by row."""
+        permitted = permitted & (np.isnan(values) != np.isnan(one.old)) | permitted & (values != one.old) & ~np.isnan(
+            values
+        )
+        if not permitted.any():
+            return best
+        encoded = self._encode_moved(number, values, permitted) if codes is None else codes[permitted]
+        if encoded is None:
+            return best
+        gain = np.zeros(len(values))
+        gain[permitted] = self._search.terms(number, encoded) - self._own[permitted, number]
+        better = permitted & np.isfinite(gain) & (self._sign * gain < self._sign * best.gain)
+        return _Best(
+            np.where(better, values, best.target),
+            np.where(better, gain, best.gain),
+            best.usable | better,
+            best.complete,
+        )
+
+    def _encode_moved(self, number: int, values: FloatArray, permitted: BoolArray) -> FloatArray | None:
+        """Some rows with one number changed, encoded; None where the encoder takes no missing value."""
+        [column] = self._problem.space.features[number].columns
+        queries = self._problem.queries.iloc[np.flatnonzero(permitted)].reset_index(drop=True)
+        everywhere = np.ones(len(queries), dtype=np.bool_)
+        try:
+            moved = put_values(queries[column], everywhere, values[permitted])
+            return self._search.encode(replace_columns(queries, {column: moved}))
+        except ValueError:
+            if not np.isnan(values).any():
+                raise
+            return None
+
+    @cached_property
+    def _end_codes(self) -> tuple[FloatArray, FloatArray]:
+        """All rows with every number at its smallest, and at its largest permitted value, encoded at once."""
+        frame = self._problem.queries.reset_index(drop=True)
+        columns: tuple[dict[Any, pd.Series], dict[Any, pd.Series]] = ({}, {})
+        for number, one in enumerate(self._problem.destinations.features):
+            if isinstance(one, NumberDestinations) and number in self._search.shapes:
+                [column] = self._problem.space.features[number].columns
+                low, high, exists = grid_ends(one)
+                for end, held in zip((low, high), columns, strict=True):
+                    held[column] = put_values(frame[column], exists, end[exists])
+        codes = [self._search.encode(replace_columns(frame, held)) for held in columns]
+        return codes[0], codes[1]
+
+    def _best_choice(self, number: int, one: ChoiceDestinations) -> _Best:
+        terms = self._search.choice_terms(number, one)
+        gains = np.where(one.allowed, terms[None, :] - self._own[:, [number]], np.inf * self._sign)
+        ordered = self._sign * np.where(np.isnan(gains), np.inf * self._sign, gains)
+        if not len(terms):
+            nothing = np.zeros(self._problem.n_rows)
+            return _Best(nothing, nothing, np.zeros(len(nothing), dtype=np.bool_), True)
+        target = np.argmin(ordered, axis=1)
+        value = ordered[np.arange(len(target)), target]
+        usable = value < 0
+        return _Best(target.astype(np.float64), np.where(usable, self._sign * value, 0.0), usable, True)
+
+    # -- values of the sets --------------------------------------------------------------------------------------------
+
+    def _choose_values(
+        self, rows: IntArray, sets: BoolArray, targets: FloatArray, terms: list[FeatureTerms], need: FloatArray
+    ) -> tuple[Moves, LazyList[Mapping[int, Enough]]]:
+        """The least costly values of each set that surely cross, checked by the model."""
+        problem = self._problem
+        costs, proven = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
+        chosen = targets[rows].copy()
+
+        def members(place: int) -> list[int]:
+            return np.flatnonzero(sets[place]).tolist()
+
+        table = LineTable.of(terms, problem.n_rows)
+        plain = ~(sets & ~table.is_line[rows]).any(axis=1)
+        sizes = sets.sum(axis=1)
+        for size in np.unique(sizes[plain]).tolist():  # sets of nothing but lines, all at once
+            places = np.flatnonzero(plain & (sizes == size))
+            numbered = np.nonzero(sets[places])[1].reshape(len(places), size)
+            values, cost, works = table.least_cost(rows[places], numbered, need[rows[places]])
+            places, numbered = places[works], numbered[works]
+            chosen[places[:, None], numbered] = values[works]
+            costs[places], proven[places] = cost[works], True
+        for number in np.flatnonzero(sets[sizes == 1].any(axis=0)).tolist():  # one feature, all rows at once
+            places = np.flatnonzero((sizes == 1) & sets[:, number] & ~proven)
+            values, cost, works = terms[number].alone(rows[places], need[rows[places]])
+            chosen[places[works], number], costs[places[works]] = values[works], cost[works]
+            proven[places[works]] = True
+        for place in np.flatnonzero(~proven).tolist():
+            row, numbers = int(rows[place]), members(place)
+            found = least_cost([terms[number].of_row(row) for number in numbers], float(need[row]))
+            if found is not None:
+                chosen[place, numbers] = found.targets
+                costs[place], proven[place] = found.cost, found.proven
+            else:  # so near to the decision that only the model knows that the best values cross
+                costs[place] = sum(terms[number].cost(row, chosen[place, number]) for number in numbers)
+        refused = find_refused(problem, rows, sets, chosen)
+        for place in np.flatnonzero(refused).tolist():  # the best values of all are what the search has proven
+            row = int(rows[place])
+            chosen[place], proven[place] = targets[row], False
+            costs[place] = sum(terms[number].cost(row, targets[row, number]) for number in members(place))
+
+        def find_enough(places: list[int]) -> list[dict[int, Enough]]:
+            return [
+                {}
+                if refused[place] or not proven[place]
+                else {
+                    number: terms[number].enough(int(rows[place]), chosen[place, number]) for number in members(place)
+                }
+                for place in places
+            ]
+
+        moves = Moves(targets=chosen, cost=costs, proven_cost=proven)
+        return moves, LazyList(len(rows), find_enough)
+
+    def _feature_terms(self, number: int, best: _Best) -> FeatureTerms:
+        one = self._problem.destinations.features[number]
+        shape = self._search.shapes.get(number)
+        gains = None
+        seen, terms, seen_all = *self._search.seen_terms.get(number, (np.zeros(0), np.zeros(0))), False
+        if shape is not None and shape.kind != "line" and isinstance(one, NumberDestinations):
+            values = _list_grid(one)
+            if values is not None:
+                seen, terms, seen_all = values, self._search.terms_at(number, values), True
+        if isinstance(one, ChoiceDestinations):
+            gains = -self._sign * (self._search.choice_terms(number, one)[None, :] - self._own[:, [number]])
+        return FeatureTerms(
+            destinations=one,
+            best=best.target,
+            gain=-self._sign * best.gain,
+            slope=-self._sign * shape.slope if shape is not None and shape.kind == "line" else None,
+            choice_gains=gains,
+            seen=seen,
+            seen_gains=-self._sign * (terms[None, :] - self._own[:, [number]]),
+            seen_all=seen_all,
+        )
+
+
+def _list_grid(one: NumberDestinations) -> FloatArray | None:
+    """All values of a grid that any row may take; None where they are too many, or on different grids."""
+    low, high, exists = grid_ends(one)
+    if one.step is None or not exists.any() or not (one.origin == one.origin[0]).all():
+        return None
+    first, last = float(low[exists].min()), float(high[exists].max())
+    if not (last - first) / one.step < _MOST_ON_GRID:
+        return None
+    return on_grid(np.arange(round((last - first) / one.step) + 1, dtype=np.float64), one.step, first)

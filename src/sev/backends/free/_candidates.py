@@ -1,0 +1,294 @@
+"""Any model: all sets of one size with all candidate values, then of the next, scored by the model within a budget.
+
+Candidates are the permitted values among those that occur in the background, the ends of what is permitted, and all
+permitted categories. What is proven is relative to them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import combinations, islice, product
+from math import prod
+
+import numpy as np
+import pandas as pd
+
+from sev.actions import ChoiceDestinations, FeatureDestinations, Moves, NumberDestinations, permitted_number
+from sev.backends.free._first_answer import Candidates, Found, find_some
+from sev.backends.free._problem import FreeProblem, FreeSolution
+from sev.backends.free._rows import move_rows
+from sev.core import LazyList, SolutionBuilder, n_words, pack
+from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
+
+_ROWS_PER_CALL = 20_000
+#: Values of one number that are tried.
+_MOST_VALUES = 16
+#: Rows scored for one query where the user sets no limit.
+_BUDGET = 1_000_000
+#: One in so many is kept back for some set without a proof, where the others do not suffice for one.
+_PART_FOR_SOME = 4
+#: Combinations of values that are sorted by their cost, and how many of them are scored first.
+_MOST_SORTED = 200_000
+_FIRST_ROWS = 64
+
+
+class CandidateSearch:
+    """Searches candidate values with the model's own decisions."""
+
+    def solve(self, problem: FreeProblem) -> FreeSolution:
+        """Solve the problem within its budget of predictions and seconds."""
+        n_features = len(problem.space)
+        builder = SolutionBuilder(problem.n_rows, n_words(n_features))
+        found: list[Found] = []
+        complete = np.zeros(problem.n_rows, dtype=np.bool_)
+        proven: list[bool] = []
+        for row in range(problem.n_rows):
+            search = _RowSearch(problem, row)
+            complete[row] = search.is_complete
+            mine = search.run(builder)
+            found += mine
+            proven += [search.is_complete and not search.has_ended] * len(mine)
+        moves = Moves(
+            targets=np.array([one.targets for one in found]).reshape(len(found), n_features),
+            cost=np.array([one.cost for one in found], dtype=np.float64),
+            proven_cost=np.array(proven, dtype=np.bool_),
+        )
+        return FreeSolution(
+            solution=builder.build(),
+            moves=moves,
+            complete_values=complete,
+            enough=LazyList(len(found), lambda places: [{}] * len(places)),
+        )
+
+
+class _RowSearch:
+    """The search for one row."""
+
+    def __init__(self, problem: FreeProblem, row: int) -> None:
+        self._problem = problem
+        self._row = row
+        limits = problem.limits
+        budget = _BUDGET if limits.max_predictions is None else limits.max_predictions
+        self._kept_back = budget // _PART_FOR_SOME if problem.distance is not None else 0
+        self._left = budget - self._kept_back
+        self._start = time.monotonic()
+        share = 1.0 if problem.distance is None else 1.0 - 1.0 / _PART_FOR_SOME
+        self._end = None if limits.time_limit is None else self._start + share * limits.time_limit
+        found = [
+            candidates_of(one, row, problem.observed.get(number))
+            for number, one in enumerate(problem.destinations.features)
+        ]
+        self._features = [number for number, one in enumerate(found) if len(one.targets)]
+        self._candidates = found
+        #: Whether the candidates are all permitted values, and whether a limit ended the search.
+        self.is_complete = all(one.complete for one in found)
+        self.has_ended = False
+
+    def run(self, builder: SolutionBuilder) -> list[Found]:
+        """Record the answer of the row; its sets with their values and costs."""
+        if self._problem.minimise == "cost":
+            return self._run_by_cost(builder)
+        limits = self._problem.limits
+        most = self._largest_size()
+        for size in range(self._first_size(), most + 1):
+            found = self._level(size)
+            if found:
+                found.sort(key=lambda one: one.cost)
+                kept = found[: limits.max_sets]
+                done = not self.has_ended and len(found) <= limits.max_sets
+                builder.found(self._row, _packed(kept), lower_bound=size, complete=done)
+                return kept
+            if self.has_ended:
+                return self._give_up(builder, lower_bound=size)
+        self._record_none(builder, most)
+        return []
+
+    def _run_by_cost(self, builder: SolutionBuilder) -> list[Found]:
+        """One size after the other, without sets that cost at least as much as what is known."""
+        best: Found | None = None
+        lower_bound, most = self._first_size(), self._largest_size()
+        least = np.sort([self._candidates[number].costs[0] for number in self._features])
+        for size in range(lower_bound, most + 1):
+            if best is not None and not least[:size].sum() < best.cost:
+                break
+            for one in self._level(size, best):
+                best = one
+            if self.has_ended:
+                break
+            if best is None:
+                lower_bound = size + 1
+        if best is None and self.has_ended:
+            return self._give_up(builder, lower_bound=lower_bound)
+        if best is None:
+            self._record_none(builder, most)
+            return []
+        # larger sets than may be listed could cost less
+        cut = most < len(self._features) and least[: most + 1].sum() < best.cost
+        if self.has_ended or cut:
+            builder.feasible(self._row, _packed([best]), lower_bound=lower_bound)
+        else:
+            builder.found(self._row, _packed([best]), lower_bound=lower_bound, complete=False)
+        return [best]
+
+    def _first_size(self) -> int:
+        """The first size of which it is not known that no set crosses."""
+        return self._problem.proven.get(self._row, 0) + 1
+
+    def _sets_of(self, size: int) -> Iterator[tuple[int, ...]]:
+        """The sets of one size that may cross."""
+        known = self._problem.smallest.get(self._row)
+        if known is None or size != self._first_size():
+            return combinations(self._features, size)
+        return (tuple(np.flatnonzero(one).tolist()) for one in known)
+
+    def _largest_size(self) -> int:
+        most = self._problem.limits.max_size
+        return len(self._features) if most is None else min(most, len(self._features))
+
+    def _record_none(self, builder: SolutionBuilder, most: int) -> None:
+        if most < len(self._features):
+            builder.undecided(self._row, lower_bound=most + 1)
+        else:
+            builder.unexplainable(self._row, n_active=len(self._features))
+
+    def _give_up(self, builder: SolutionBuilder, *, lower_bound: int) -> list[Found]:
+        """Some set that crosses, without a proof, from what was kept back of the budget."""
+        some = find_some(self._evaluate, self._candidates, self._features, self._largest_size(), self._kept_back)
+        if some is None:
+            builder.undecided(self._row, lower_bound=lower_bound)
+            return []
+        builder.feasible(self._row, _packed([some]), lower_bound=lower_bound)
+        return [some]
+
+    def _level(self, size: int, known: Found | None = None) -> list[Found]:
+        """The sets of one size that cross, each with its least costly values; with the least cost of all known, only
+        sets that cost less than all before.
+        """
+        found: list[Found] = []
+        by_cost = self._problem.minimise == "cost"
+        limit = np.inf if known is None else known.cost
+        for names in self._sets_of(size):
+            if by_cost and not sum(self._candidates[number].costs[0] for number in names) < limit:
+                continue
+            if self._is_spent():
+                self.has_ended = True
+                return found
+            best = self._best_of(names, limit)
+            if best is not None:
+                found.append(best)
+                limit = best.cost if by_cost else np.inf
+        return found
+
+    def _is_spent(self) -> bool:
+        return self._left <= 0 or (self._end is not None and time.monotonic() > self._end)
+
+    def _best_of(self, names: tuple[int, ...], limit: float) -> Found | None:
+        """The least costly values of some features that cross and cost less than a limit."""
+        lists = [self._candidates[number] for number in names]
+        best: Found | None = None
+        for places, costs in _in_order(lists):
+            useful = costs < (limit if best is None else best.cost)
+            if not useful.any():
+                continue
+            some, cost = places[useful], costs[useful]
+            if len(some) > self._left:
+                some, cost, self.has_ended = some[: self._left], cost[: self._left], True
+            self._left -= len(some)
+            crosses, targets, chosen = self._crosses(names, lists, some)
+            cost = np.where(crosses, cost, np.inf)
+            if crosses.any():
+                place = int(np.argmin(cost))
+                best = Found(chosen[place], targets[place], float(cost[place]))
+            if self.has_ended:
+                break
+        return best
+
+    def _crosses(
+        self, names: tuple[int, ...], lists: list[Candidates], places: IntArray
+    ) -> tuple[BoolArray, FloatArray, BoolArray]:
+        targets = np.zeros((len(places), len(self._problem.space)))
+        chosen = np.zeros(targets.shape, dtype=np.bool_)
+        for at, (number, one) in enumerate(zip(names, lists, strict=True)):
+            targets[:, number] = one.targets[places[:, at]]
+            chosen[:, number] = True
+        problem, rows, moved = self._problem, *self._move(chosen, targets)
+        crosses = problem.crosses(moved)
+        if problem.keeps_rules is not None:
+            crosses &= problem.keeps_rules(rows, moved)
+        return crosses, targets, chosen
+
+    def _move(self, chosen: BoolArray, targets: FloatArray) -> tuple[IntArray, pd.DataFrame]:
+        problem, rows = self._problem, np.full(len(chosen), self._row, dtype=np.int64)
+        return rows, move_rows(problem.queries, problem.space, problem.destinations, rows, chosen, targets)
+
+    def _evaluate(self, chosen: BoolArray, targets: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """How far rows are from crossing, and which cross and keep the rules."""
+        problem, rows, moved = self._problem, *self._move(chosen, targets)
+        assert problem.distance is not None
+        distance = problem.distance(moved)
+        crosses = problem.crosses(moved)
+        if problem.keeps_rules is not None:
+            kept = problem.keeps_rules(rows, moved)
+            crosses &= kept
+            distance = np.where(kept, distance, np.inf)  # what breaks a rule is followed where nothing else is left
+        return distance, crosses
+
+
+def _packed(found: list[Found]) -> MaskArray:
+    return pack(np.array([one.chosen for one in found]))
+
+
+def _in_order(lists: list[Candidates]) -> Iterator[tuple[IntArray, FloatArray]]:
+    """All combinations of places of listed values, with their costs; the least costly first, unless too many."""
+    counts = [len(one.targets) for one in lists]
+    if prod(counts) > _MOST_SORTED:
+        places = product(*map(range, counts))
+        while some := list(islice(places, _ROWS_PER_CALL)):
+            chunk = np.array(some, dtype=np.int64)
+            yield chunk, np.sum([one.costs[chunk[:, at]] for at, one in enumerate(lists)], axis=0)
+        return
+    every = np.indices(counts).reshape(len(counts), -1).T
+    costs = np.sum([one.costs[every[:, at]] for at, one in enumerate(lists)], axis=0)
+    order = np.argsort(costs, kind="stable")
+    first, width = 0, _FIRST_ROWS
+    while first < len(order):
+        some_places = order[first : first + width]
+        yield every[some_places], costs[some_places]
+        first, width = first + width, min(4 * width, _ROWS_PER_CALL)
+
+
+def candidates_of(
+    one: FeatureDestinations, row: int, observed: FloatArray | None, most: int = _MOST_VALUES
+) -> Candidates:
+    """The values of a feature that are tried for a row."""
+    nothing = np.zeros(0)
+    if one is None:
+        return Candidates(nothing, nothing, True)
+    if isinstance(one, ChoiceDestinations):
+        places = np.flatnonzero(one.allowed[row])
+        prices = one.costs(np.array([row]))[0, places]
+        order = np.argsort(prices, kind="stable")
+        return Candidates(places[order].astype(np.float64), prices[order], True)
+    values, complete = number_candidates(one, row, observed, most)
+    if one.missing[row]:
+        values = np.concatenate([values, [np.nan]])
+    costs = one.cost(row, values)
+    order = np.argsort(costs, kind="stable")
+    return Candidates(values[order], costs[order], complete)
+
+
+def number_candidates(
+    one: NumberDestinations, row: int, observed: FloatArray | None, most: int
+) -> tuple[FloatArray, bool]:
+    """Permitted values of a number, at most about so many, and whether these are all."""
+    every = permitted_number(one, row, most)
+    if every is not None:
+        return every, True
+    low, high = one.low[row], one.high[row]
+    wanted = [low, high] if observed is None else [low, high, *observed[(observed >= low) & (observed <= high)]]
+    near = permitted_number(one, row, most, wanted=np.array(wanted))
+    values = np.zeros(0) if near is None else near
+    if len(values) > most:
+        values = values[np.unique(np.linspace(0, len(values) - 1, most).round().astype(np.int64))]
+    return values, False

@@ -1,0 +1,338 @@
+"""The least costly values of given features that together gain enough, where gains add up.
+
+Numbers on a line gain in proportion to their cost. Steps and categories have lists of values. All combinations of the
+listed values are tried, each filled up with the numbers, those that gain most for their cost first: exact. Lists that
+have too many combinations are not searched in full, and the result is not proven then.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sev.actions import (
+    ChoiceDestinations,
+    FeatureDestinations,
+    NumberDestinations,
+    first_on_grid,
+    grid_ends,
+    last_on_grid,
+    on_grid,
+    permitted_number,
+)
+from sev.backends.free._problem import Enough
+from sev.typing import BoolArray, FloatArray, IntArray
+
+#: Combinations of listed values that are tried for one set.
+_MOST_COMBINATIONS = 20_000
+#: Values of a grid that are listed.
+_MOST_LISTED = 2_000
+#: How much further than needed a value may go to be a rounder one, as a share of the change.
+_ROUNDER = 0.01
+
+
+class Listed(NamedTuple):
+    """A feature that takes one of some values."""
+
+    targets: FloatArray
+    gains: FloatArray
+    costs: FloatArray
+    complete: bool
+
+
+class Line(NamedTuple):
+    """A number that gains in proportion to what it moves: from ``near`` to ``far``."""
+
+    old: float
+    near: float
+    far: float
+    most: float  # gain at ``far``
+    slope: float
+    price: float  # cost of a change of 1
+    fixed: float  # cost at ``near``
+
+    def gain_at(self, value: float) -> float:
+        """What a value gains."""
+        return self.most + self.slope * (value - self.far)
+
+    def cost_at(self, value: float) -> float:
+        """What a value costs."""
+        return self.fixed + self.price * abs(value - self.near)
+
+
+class LeastCost(NamedTuple):
+    """Values of least cost."""
+
+    targets: FloatArray
+    cost: float
+    proven: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTerms:
+    """What the values of one feature gain, for all rows.
+
+    Parameters
+    ----------
+    destinations : FeatureDestinations
+        What is permitted.
+    best, gain : ndarray of shape (n_rows,)
+        The best permitted value, and what it gains.
+    slope : float or None
+        Gain for a change of 1 where the gain is a line; None where it is not.
+    choice_gains : ndarray of shape (n_rows, n_choices) or None
+        Gain of each choice.
+    seen, seen_gains : ndarray of shape (n_seen,) and (n_rows, n_seen)
+        Some values of a number whose gain is not a line, and their gains.
+    seen_all : bool
+        Whether these are all that any row may take.
+    """
+
+    destinations: FeatureDestinations
+    best: FloatArray
+    gain: FloatArray
+    slope: float | None
+    choice_gains: FloatArray | None
+    seen: FloatArray
+    seen_gains: FloatArray
+    seen_all: bool = False
+
+    def cost(self, row: int, target: float) -> float:
+        """Cost of one value of one row."""
+        one = self.destinations
+        if isinstance(one, NumberDestinations):
+            return float(one.cost(row, np.array([target]))[0])
+        assert one is not None
+        return float(one.costs(np.array([row]))[0, int(target)])
+
+    def of_row(self, row: int) -> Listed | Line:
+        """The values of one row that may be of least cost."""
+        one = self.destinations
+        if isinstance(one, ChoiceDestinations):
+            assert self.choice_gains is not None
+            places = np.flatnonzero(one.allowed[row] & (self.choice_gains[row] > 0))
+            gains = self.choice_gains[row, places]
+            return Listed(places.astype(np.float64), gains, one.costs(np.array([row]))[0, places], True)
+        assert isinstance(one, NumberDestinations)
+        best = float(self.best[row])
+        if self.slope is None or self.slope == 0 or math.isnan(best) or math.isnan(one.old[row]) or one.missing[row]:
+            return self._seen_values(one, row, best)
+        if one.step is not None:
+            return self._on_grid(one, row, best)
+        old = float(one.old[row])
+        near = min(max(old, float(one.low[row])), float(one.high[row]))
+        price = one.weight / one.scale
+        return Line(old, near, best, float(self.gain[row]), self.slope, price, price * abs(near - old))
+
+    def alone(self, rows: IntArray, need: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """As :func:`least_cost` for this feature alone in many rows: targets, costs, and whether they are known so."""
+        one = self.destinations
+        if isinstance(one, ChoiceDestinations):
+            assert self.choice_gains is not None
+            works = one.allowed[rows] & (self.choice_gains[rows] >= need[:, None])
+            prices = np.where(works, one.costs(rows), np.inf)
+            if not prices.shape[1]:
+                return np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
+            chosen = np.argmin(prices, axis=1)
+            some: BoolArray = np.any(works, axis=1)
+            return chosen.astype(np.float64), prices[np.arange(len(rows)), chosen], some
+        if not isinstance(one, NumberDestinations) or one.step is None or not self.slope:
+            return np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
+        least, greatest, any_value = grid_ends(one)
+        low, high, exists = least[rows], greatest[rows], any_value[rows]
+        old, best, gain, origin = one.old[rows], self.best[rows], self.gain[rows], one.origin[rows]
+        with np.errstate(invalid="ignore"):
+            exact = best + (need - gain) / self.slope
+            places = first_on_grid(exact, one.step, origin) if self.slope > 0 else last_on_grid(exact, one.step, origin)
+            values = on_grid(places, one.step, origin)
+            short = gain + self.slope * (values - best) < need  # by rounding
+            values = np.where(short, on_grid(places + np.sign(self.slope), one.step, origin), values)
+            values = np.clip(values, low, np.maximum(low, high))
+            works = exists & (gain + self.slope * (values - best) >= need) & ~one.missing[rows] & (values != old)
+        costs = one.weight * np.abs(values - old) / one.scale
+        return values, costs, works & np.isfinite(costs)
+
+    def _seen_values(self, one: NumberDestinations, row: int, best: float) -> Listed:
+        """The best value and others whose gain is known; where the gain is not a line that is not all."""
+        near = permitted_number(one, row, 1, wanted=self.seen)
+        same = np.isin(self.seen, np.zeros(0) if near is None else near) & (self.seen_gains[row] > 0)
+        values = np.concatenate([[best], self.seen[same]])
+        gains = np.concatenate([self.gain[[row]], self.seen_gains[row, same]])
+        complete = self.seen_all and not one.missing[row]
+        return Listed(values, gains, one.cost(row, values), complete)
+
+    def _on_grid(self, one: NumberDestinations, row: int, best: float) -> Listed:
+        assert self.slope is not None
+        values = permitted_number(one, row, _MOST_LISTED)
+        complete = values is not None
+        if values is None:
+            reach = np.linspace(float(one.old[row]), best, _MOST_LISTED)
+            near = permitted_number(one, row, _MOST_LISTED, wanted=reach)
+            values = np.array([best]) if near is None else near
+        gains = self.gain[row] + self.slope * (values - best)
+        useful = gains > 0
+        return Listed(values[useful], gains[useful], one.cost(row, values[useful]), complete)
+
+    def enough(self, row: int, target: float) -> Enough:
+        """The permitted values that gain at least as much as one that was chosen."""
+        one = self.destinations
+        if isinstance(one, ChoiceDestinations):
+            assert self.choice_gains is not None
+            good = one.allowed[row] & (self.choice_gains[row] >= self.choice_gains[row, int(target)])
+            return frozenset(np.flatnonzero(good).tolist())
+        if not isinstance(one, NumberDestinations) or self.slope is None or self.slope == 0 or math.isnan(target):
+            return None
+        values = (target, float(one.high[row])) if self.slope > 0 else (float(one.low[row]), target)
+        return min(values), max(values)
+
+
+def least_cost(features: list[Listed | Line], need: float) -> LeastCost | None:
+    """Values of all features that together gain as much as is needed; None where the best do not, surely.
+
+    Parameters
+    ----------
+    features : list of Listed or Line
+        What each may take.
+    need : float
+        The least gain.
+    """
+    listed = [(place, one) for place, one in enumerate(features) if isinstance(one, Listed)]
+    lines = [(place, one) for place, one in enumerate(features) if isinstance(one, Line)]
+    if any(not len(one.targets) for _, one in listed):
+        return None
+    cut = [(place, _fewer(one, _share(len(listed)))) for place, one in listed]
+    proven = all(one.complete for _, one in cut)
+    gains, costs = np.zeros(1), np.zeros(1)
+    for _, one in cut:
+        gains = (gains[:, None] + one.gains[None, :]).ravel()
+        costs = (costs[:, None] + one.costs[None, :]).ravel()
+    # every number of the set moves: as far as its nearest permitted value at least
+    for _, line in lines:
+        gains, costs = gains + line.gain_at(line.near), costs + line.fixed
+    lines.sort(key=lambda one: -_gain_per_cost(one[1]))
+    missing = np.maximum(need - gains, 0.0)
+    taken = []
+    for _, line in lines:
+        capacity = line.gain_at(line.far) - line.gain_at(line.near)
+        step = np.minimum(missing, capacity)
+        taken.append(step)
+        missing = missing - step
+        costs = costs + step / abs(line.slope) * line.price
+    costs = np.where(missing <= 0.0, costs, np.inf)
+    place = int(np.argmin(costs))
+    if not np.isfinite(costs[place]):
+        return None
+    targets = np.zeros(len(features))
+    places = np.unravel_index(place, tuple(len(one.targets) for _, one in cut)) if cut else ()
+    for (number, one), at in zip(cut, places, strict=True):
+        targets[number] = one.targets[at]
+    for (number, line), step in zip(lines, taken, strict=True):
+        value = line.near + float(step[place]) / line.slope
+        ends = (np.array([one]) for one in (line.near, line.far, line.old, value))
+        targets[number] = round_values(*ends)[0]
+    return LeastCost(targets, float(costs[place]), proven)
+
+
+def _share(n_lists: int) -> int:
+    """Values that each of some lists may have."""
+    return int(_MOST_COMBINATIONS ** (1 / max(n_lists, 1)))
+
+
+def _fewer(one: Listed, most: int) -> Listed:
+    """The values that are not both costlier and weaker than another, at most so many."""
+    order = np.lexsort((-one.gains, one.costs))
+    strongest = np.maximum.accumulate(one.gains[order])
+    kept = order[np.concatenate([[True], strongest[1:] > strongest[:-1]])]
+    if len(kept) > most:
+        chosen = kept[np.unique(np.linspace(0, len(kept) - 1, most).round().astype(np.int64))]
+        return Listed(one.targets[chosen], one.gains[chosen], one.costs[chosen], False)
+    return Listed(one.targets[kept], one.gains[kept], one.costs[kept], one.complete)
+
+
+def _gain_per_cost(line: Line) -> float:
+    return abs(line.slope) / line.price if line.price > 0 else math.inf
+
+
+def round_values(near: FloatArray, far: FloatArray, old: FloatArray, values: FloatArray) -> FloatArray:
+    """Values with few digits that lie a little further on the same way, or the values themselves."""
+    moved = values - old
+    limit = values + _ROUNDER * moved
+    limit = np.where(moved > 0, np.minimum(limit, np.maximum(far, values)), np.maximum(limit, np.minimum(far, values)))
+    low, high = np.minimum(values, limit), np.maximum(values, limit)
+    rounded = np.clip(values, np.minimum(near, far), np.maximum(near, far))
+    waiting = low < high
+    for digits in range(-12, 16):
+        if not waiting.any():
+            break
+        candidate = np.round(np.ceil(low * 10.0**digits) / 10.0**digits, max(digits, 0))
+        good = waiting & (low <= candidate) & (candidate <= high)
+        rounded = np.where(good, candidate, rounded)
+        waiting &= ~good
+    return rounded
+
+
+@dataclass(frozen=True, eq=False)
+class LineTable:
+    """The numbers of all rows whose gains are lines; arrays of shape (n_rows, n_features).
+
+    Parameters
+    ----------
+    is_line : ndarray of bool
+        Which are; the others have no meaning in the arrays after it.
+    old, near, far, most, slope, price, fixed : ndarray of float64
+        As in :class:`Line`.
+    """
+
+    is_line: BoolArray
+    old: FloatArray
+    near: FloatArray
+    far: FloatArray
+    most: FloatArray
+    slope: FloatArray
+    price: FloatArray
+    fixed: FloatArray
+
+    @classmethod
+    def of(cls, terms: list[FeatureTerms], n_rows: int) -> LineTable:
+        """Read the features of a problem."""
+        is_line = np.zeros((n_rows, len(terms)), dtype=np.bool_)
+        table = np.ones((7, n_rows, len(terms)))
+        for number, one in enumerate(terms):
+            mine = one.destinations
+            if not isinstance(mine, NumberDestinations) or not one.slope or mine.step is not None:
+                continue
+            is_line[:, number] = np.isfinite(mine.old) & np.isfinite(one.best) & ~mine.missing
+            near = np.minimum(np.maximum(mine.old, mine.low), mine.high)
+            price = mine.weight / mine.scale
+            fixed = price * np.abs(near - mine.old)
+            for place, column in enumerate((mine.old, near, one.best, one.gain)):
+                table[place, :, number] = column
+            table[4, :, number], table[5, :, number], table[6, :, number] = one.slope, price, fixed
+        return cls(is_line, *table)
+
+    def least_cost(
+        self, rows: IntArray, members: IntArray, need: FloatArray
+    ) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """As :func:`least_cost`, for many sets of one size at once: targets, costs, and whether there are any."""
+        at = (rows[:, None], members)
+        old, near, far, most, slope, price, fixed = (
+            one[at] for one in (self.old, self.near, self.far, self.most, self.slope, self.price, self.fixed)
+        )
+        gained = most + slope * (near - far)
+        capacity = most - gained
+        with np.errstate(divide="ignore"):
+            order = np.argsort(-np.abs(slope) / price, axis=1, kind="stable")
+        missing = np.maximum(need - gained.sum(axis=1), 0.0)
+        step = np.zeros_like(slope)
+        lines = np.arange(len(rows))
+        for place in range(members.shape[1]):
+            chosen = order[:, place]
+            part = np.minimum(missing, capacity[lines, chosen])
+            step[lines, chosen] = part
+            missing = missing - part
+        costs = fixed.sum(axis=1) + (step / np.abs(slope) * price).sum(axis=1)
+        targets = round_values(near, far, old, near + step / slope)
+        return targets, costs, missing <= 0.0

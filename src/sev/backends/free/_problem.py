@@ -1,0 +1,183 @@
+"""What is asked of a search over permitted values, and the form of its answer: the same for every family of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from sev.actions import Destinations, Moves
+from sev.core import LazyList, Limits, Solution, ragged_take
+from sev.space import FeatureSpace
+from sev.typing import BoolArray, FloatArray, IntArray, Minimise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FreeProblem:
+    """Take each row across the decision by moving the fewest features to permitted values.
+
+    Parameters
+    ----------
+    direction : {-1, 1}
+        -1: values cross when the margin falls below the decision; 1: when it rises above.
+    low, high : float
+        The band of margins in which the model itself must decide, as in :class:`sev.core.Problem`.
+    queries : DataFrame
+        Rows of the common form, all on the near side.
+    space : FeatureSpace
+        Which columns belong to which feature.
+    destinations : Destinations
+        The values that each feature of each row may move to.
+    crosses : callable
+        Takes rows of the common form; returns for each whether the model's own decision about it is the other one.
+    distance : callable or None
+        Takes rows of the common form; returns how far each is from crossing: the less, the nearer, NaN where the model
+        fails. None: not known.
+    keeps_rules : callable or None
+        Takes numbers of queries and rows made from them; returns for each whether it breaks no rule that the query
+        keeps. None: there are no rules.
+    minimise : {"features", "cost"}
+        "features": all sets of the fewest features, each with its least costly values. "cost": one set, of the least
+        total cost of any number of features; "optimal" then means that nothing permitted costs less.
+    limits : Limits
+        Where to stop early.
+    observed : mapping of int to ndarray
+        Sorted values of numbers that occur in the background, by number of the feature.
+    proven : mapping of int to int
+        For some rows, a size up to which it is known that no set crosses, whatever the values.
+    smallest : mapping of int to ndarray of bool
+        For some of these, all sets of one feature more that cross with some values; (n_sets, n_features).
+    """
+
+    direction: int
+    low: float
+    high: float
+    queries: pd.DataFrame
+    space: FeatureSpace
+    destinations: Destinations
+    crosses: Callable[[pd.DataFrame], BoolArray]
+    distance: Callable[[pd.DataFrame], FloatArray] | None = None
+    keeps_rules: Callable[[Any, pd.DataFrame], BoolArray] | None = None
+    minimise: Minimise = "features"
+    limits: Limits = field(default_factory=Limits)
+    observed: Mapping[int, FloatArray] = field(default_factory=dict)
+    proven: Mapping[int, int] = field(default_factory=dict)
+    smallest: Mapping[int, BoolArray] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of queries."""
+        return len(self.queries)
+
+
+#: A closed interval of a number, or the places of choices, or None where nothing is proven.
+Enough = tuple[float, float] | frozenset[int] | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FreeSolution:
+    """What a search over permitted values found.
+
+    Parameters
+    ----------
+    solution : Solution
+        Status, bound and sets of each row.
+    moves : Moves
+        Where the features of each set move to.
+    complete_values : ndarray of bool, shape (n_rows,)
+        Whether all permitted values were searched, or only a list of candidates.
+    enough : LazyList of dict
+        For each set, by number of the feature, the values that do with the others anywhere in theirs: proven. Found
+        when they are first read.
+    scores : ndarray of shape (n_sets,) or None
+        The model's own scores of the changed rows, where they are known; NaN, or None for all, where they are not.
+    """
+
+    solution: Solution
+    moves: Moves
+    complete_values: BoolArray
+    enough: LazyList[Mapping[int, Enough]]
+    scores: FloatArray | None = None
+
+    def take(self, rows: IntArray) -> FreeSolution:
+        """The same for some rows."""
+        _, items = ragged_take(self.solution.offsets, rows)
+        return replace(
+            self._with_sets(items), solution=self.solution.take(rows), complete_values=self.complete_values[rows]
+        )
+
+    def keep_sets(self, kept: BoolArray) -> FreeSolution:
+        """The same without some of the sets."""
+        if kept.all():
+            return self
+        owner = np.repeat(np.arange(len(self.solution)), np.diff(self.solution.offsets))
+        items = np.flatnonzero(kept)
+        return self.choose_sets(items, np.bincount(owner[items], minlength=len(self.solution)))
+
+    def choose_sets(self, items: IntArray, counts: IntArray) -> FreeSolution:
+        """The same with some of the sets, in the order given, and that many for each row."""
+        solution = self.solution
+        return replace(
+            self._with_sets(items),
+            solution=replace(
+                solution,
+                offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+                masks=solution.masks[items],
+                set_margins=None,
+                complete=solution.complete & (counts == np.diff(solution.offsets)),
+            ),
+        )
+
+    def sorted_by_cost(self) -> FreeSolution:
+        """The same with the least costly set of each row first."""
+        owner = np.repeat(np.arange(len(self.solution)), np.diff(self.solution.offsets))
+        order = np.lexsort((np.arange(len(owner)), self.moves.cost, owner))
+        solution = replace(self.solution, masks=self.solution.masks[order], set_margins=None)
+        return replace(self._with_sets(order), solution=solution)
+
+    @classmethod
+    def merge(cls, parts: Sequence[tuple[IntArray, FreeSolution]]) -> FreeSolution:
+        """Solutions of disjoint rows as one, in the order of the rows."""
+        if len(parts) == 1:
+            return parts[0][1]
+        solutions = [one for _, one in parts]
+        owners = [np.repeat(rows, np.diff(one.solution.offsets)) for rows, one in parts]
+        unknown = [np.full(len(one.moves.cost), np.nan) if one.scores is None else one.scores for one in solutions]
+        together = cls(
+            solution=solutions[0].solution,
+            moves=Moves(
+                targets=np.concatenate([one.moves.targets for one in solutions]),
+                cost=np.concatenate([one.moves.cost for one in solutions]),
+                proven_cost=np.concatenate([one.moves.proven_cost for one in solutions]),
+            ),
+            complete_values=solutions[0].complete_values,
+            enough=LazyList.concatenate([one.enough for one in solutions]),
+            scores=np.concatenate(unknown),
+        )
+        row_order = np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable")
+        return replace(
+            together._with_sets(np.argsort(np.concatenate(owners), kind="stable")),
+            solution=Solution.merge([(rows, one.solution) for rows, one in parts]),
+            complete_values=np.concatenate([one.complete_values for one in solutions])[row_order],
+        )
+
+    def _with_sets(self, items: IntArray) -> FreeSolution:
+        """What belongs to some sets; the solution has to follow."""
+        moves = self.moves
+        return replace(
+            self,
+            moves=Moves(targets=moves.targets[items], cost=moves.cost[items], proven_cost=moves.proven_cost[items]),
+            enough=self.enough.take(items.tolist()),
+            scores=None if self.scores is None else self.scores[items],
+        )
+
+
+class FreeSearch(Protocol):
+    """One family's search over permitted values."""
+
+    def solve(self, problem: FreeProblem) -> FreeSolution:
+        """Solve the problem within its limits; the model is still to confirm the sets, unless it made them."""
+        ...

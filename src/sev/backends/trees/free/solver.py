@@ -1,0 +1,391 @@
+"""From permitted values to the smallest sets: cells, the compiled search, values, and the model's own word on each."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from sev.actions import ChoiceDestinations, Moves, NumberDestinations
+from sev.backends._encoding import ColumnwiseEncoding
+from sev.backends._protocol import CannotReadError
+from sev.backends.free import move_rows
+from sev.backends.trees._backend import TreeBackend
+from sev.backends.trees.free.cells import CellFinder, FeatureCells, NumberCells, StateCells
+from sev.backends.trees.free.layout import FeatureRows, Layout, Wanted
+from sev.backends.trees.free.problem import CellProblem, Goal
+from sev.backends.trees.free.splits import ColumnSplits
+from sev.core import Solution, Status, pack
+from sev.space import FeatureSpace
+from sev.typing import BoolArray, FloatArray, IntArray
+
+#: Work that one row may take when there is no time limit: roughly a second, in units of two nanoseconds.
+ROW_WORK = 500_000_000
+_UNLIMITED = 1 << 60
+#: Entries of the table of costs that are made at once.
+_ENTRIES_AT_ONCE = 4_000_000
+#: Rows that the model scores at once when answers are checked.
+_ROWS_PER_CALL = 20_000
+#: Up to this many rows, what was laid out for the search is kept for the ranges that are asked for later.
+_ROWS_KEPT = 16
+#: No value of a feature is searched beyond: float32 ends there, and with it some models.
+_LARGEST = 1e38
+_FOUND, _NONE, _TOO_LARGE, _SPENT = 0, 1, 2, 4
+_NOTHING = np.zeros(0)
+
+
+class FreeTrees:
+    """A tree ensemble on raw columns, with the cells of its features.
+
+    Parameters
+    ----------
+    backend : TreeBackend
+        The trees.
+    encoding : ColumnwiseEncoding
+        From raw rows to the columns of the trees.
+    space : FeatureSpace
+        The features of raw rows.
+    """
+
+    def __init__(self, backend: TreeBackend, encoding: ColumnwiseEncoding, space: FeatureSpace) -> None:
+        self.backend = backend
+        self.encoding = encoding
+        self.space = space
+        self._splits = ColumnSplits(backend.forest)
+        self._lock = threading.Lock()
+        self._layouts: WeakKeyDictionary[CellProblem, Layout] = WeakKeyDictionary()
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._owner = self.encoding.column_feature
+        self._finder = CellFinder(self._splits, self.encoding.encode, self._owner, self.space)
+        self._numbers: dict[int, NumberCells | None] = {}
+        self._choices: _EncodedChoices | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is made on demand."""
+        return {**self.__dict__, "_numbers": {}, "_choices": None, "_layouts": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock(), _layouts=WeakKeyDictionary())
+
+    def values_searched(self, features: IntArray) -> list[str]:
+        """For features of the last problem "any", or "observed" where only values of the background were searched."""
+        return ["observed" if self._numbers.get(int(f), _ANY) is None else "any" for f in features]
+
+    def lay_out(self, problem: CellProblem) -> Layout:
+        """The rows of a problem as cells; those of a few rows are kept as long as the problem.
+
+        Raises
+        ------
+        CannotReadError
+            When the cells of a row do not add up to its margin.
+        """
+        known = self._layouts.get(problem)
+        if known is None:
+            known = self._make_layout(problem)
+            if len(problem.queries) <= _ROWS_KEPT:
+                self._layouts[problem] = known
+        return known
+
+    def _make_layout(self, problem: CellProblem) -> Layout:
+        encoded = self.encoding.encode(problem.queries)
+        with self._lock:
+            self._own_columns(problem, encoded)
+            numbers = self._number_cells(problem)
+            features = [
+                self._feature_rows(problem, number, encoded, numbers.get(number)) for number in range(len(self.space))
+            ]
+            return Layout(features, self._finder.columns, self.backend.n_columns, encoded)
+
+    def _feature_rows(
+        self, problem: CellProblem, feature: int, encoded: FloatArray, cells: FeatureCells | None
+    ) -> FeatureRows:
+        mine = problem.destinations.features[feature]
+        columns = self._finder.columns[feature]
+        observed = np.asarray(problem.observed.get(feature, _NOTHING), dtype=np.float64)
+        own = encoded[:, columns]
+        if isinstance(cells, NumberCells):
+            assert isinstance(mine, NumberDestinations)
+            at = cells.locate(mine.old)
+            same = self._finder.outcomes(feature, cells.encoded)[at] == self._finder.outcomes(feature, own)
+            if same.all():
+                return FeatureRows(cells, mine, at, observed)
+            raise CannotReadError(
+                f"the intervals of {self.space.names[feature]!r} are not those of row {int(same.all(axis=1).argmin())}"
+            )
+        row = problem.queries.iloc[[0]]
+        if isinstance(mine, ChoiceDestinations):
+            assert self._choices is not None
+            states = self._finder.merge(feature, self._choices.encoded[: len(mine.choices), columns])
+        elif isinstance(mine, NumberDestinations):
+            # the query's own value and a missing one are not on the list of what occurs
+            values = np.unique(observed[~np.isnan(observed)])
+            values = np.concatenate([values, [np.nan]]) if mine.missing.any() else values
+            found = (
+                self._finder.find_states(feature, [(value,) for value in values.tolist()], row) if values.size else None
+            )
+            empty = StateCells(np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64), own[:0], values)
+            states = empty if found is None else StateCells(found.state, found.outcomes, found.encoded, values)
+        else:
+            states = StateCells(np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64), own[:0])
+        # Rows whose own value is not on the list have a cell of their own.
+        outcomes = self._finder.outcomes(feature, own)
+        _, first = np.unique(outcomes, axis=0, return_index=True)
+        states = self._finder.add_states(feature, states, own[np.sort(first)])
+        place = {tuple(known): cell for cell, known in enumerate(states.outcomes.tolist())}
+        at = np.array([place[tuple(known)] for known in outcomes.tolist()], dtype=np.int64)
+        return FeatureRows(states, mine, at, observed)
+
+    def _own_columns(self, problem: CellProblem, encoded: FloatArray) -> None:
+        """Find the features of encoded columns that vary among queries and choices for the first time."""
+        if not len(encoded):
+            return
+        row = problem.queries.iloc[[0]].reset_index(drop=True)
+        made = self._encode_choices(problem, row, encoded)
+        everyone = problem.queries.reset_index(drop=True)
+        self.encoding.own_new_columns(everyone, row, np.zeros(len(everyone), dtype=np.int64), encoded, encoded[:1])
+        if not np.array_equal(self._owner, self.encoding.column_feature):
+            self._start_anew()
+        self._choices = made
+
+    def _encode_choices(self, problem: CellProblem, row: pd.DataFrame, encoded: FloatArray) -> _EncodedChoices:
+        """Every choice of every feature in encoded space; those of the last problem as a rule.
+
+        An encoded column depends on one feature, so that the choices of all features are encoded side by side.
+        """
+        lists: list[tuple[int, tuple[tuple[Any, ...], ...]]] = [
+            (number, mine.choices)
+            for number, mine in enumerate(problem.destinations.features)
+            if isinstance(mine, ChoiceDestinations)
+        ]
+        known, dtypes = self._choices, list(row.dtypes.array)
+        if known is not None and known.dtypes == dtypes and _are_same(known.lists, lists):
+            return known
+        frame = self._finder.choice_rows(problem.destinations, row)
+        made = _EncodedChoices(lists, dtypes, self.encoding.encode(frame))
+        self.encoding.own_new_columns(frame, row, np.zeros(len(frame), dtype=np.int64), made.encoded, encoded[:1])
+        return made
+
+    def _number_cells(self, problem: CellProblem) -> dict[int, NumberCells | None]:
+        """Cells of the numbers that may move, made again only when values go beyond those that are known."""
+        wanted, lows, highs = [], [], []
+        numbers = {
+            feature: mine
+            for feature, mine in enumerate(problem.destinations.features)
+            if isinstance(mine, NumberDestinations) and len(mine.old)
+        }
+        for feature, mine in numbers.items():
+            low, high = _ends(mine)
+            known = self._numbers.get(feature, _ANY)
+            if known is None or (isinstance(known, NumberCells) and known.low <= low and high <= known.high):
+                continue
+            if isinstance(known, NumberCells):
+                low, high = min(low, known.low), max(high, known.high)
+            wanted.append(feature)
+            lows.append(low)
+            highs.append(high)
+        if wanted:
+            row = problem.queries.iloc[[0]]
+            made = self._finder.find_intervals(wanted, np.array(lows), np.array(highs), row)
+            self._numbers = {**self._numbers, **dict(zip(wanted, made, strict=True))}
+        return {feature: self._numbers[feature] for feature in numbers}
+
+
+class _EncodedChoices(NamedTuple):
+    """Choices of features, and what they are encoded to: the choice at a place of its list in the row of that place."""
+
+    lists: list[tuple[int, tuple[tuple[Any, ...], ...]]]
+    dtypes: list[Any]
+    encoded: FloatArray
+
+
+def _are_same(one: list[tuple[int, Any]], other: list[tuple[int, Any]]) -> bool:
+    """Whether lists of choices are the same objects: cells that are equal may be encoded differently (1 and True)."""
+    return len(one) == len(other) and all(a[0] == b[0] and a[1] is b[1] for a, b in zip(one, other, strict=True))
+
+
+#: Nothing is known about a feature yet.
+_ANY = object()
+
+
+def _ends(mine: NumberDestinations) -> tuple[float, float]:
+    """The least and the greatest value that any row has or may take."""
+    finite = [part[~np.isnan(part)] for part in (mine.old, mine.low, mine.high)]
+    values = np.clip(np.concatenate(finite), -_LARGEST, _LARGEST)
+    if not values.size:
+        return 0.0, 1.0
+    return float(values.min()), float(values.max())
+
+
+class _Searched(NamedTuple):
+    """What the compiled search returned; sets of all rows one after the other."""
+
+    outcome: Any
+    proven: IntArray
+    work: IntArray
+    n_sets: IntArray
+    complete: BoolArray
+    cells: IntArray
+    cost: FloatArray
+    cheapest: BoolArray
+    start: FloatArray
+
+
+def solve_free(trees: FreeTrees, problem: CellProblem) -> tuple[Solution, Moves]:
+    """The fewest features that take each row across, with any permitted values.
+
+    Parameters
+    ----------
+    trees : FreeTrees
+        The model.
+    problem : CellProblem
+        Rows, permitted values and limits.
+
+    Returns
+    -------
+    solution : Solution
+        Sets of each row, the cheapest first. A row on which the model raised, or refused what the trees say crosses,
+        has the status "error" and a reason.
+    moves : Moves
+        The values of each set. ``cost`` is the least cost of any permitted values of the set; the values in ``targets``
+        may be rounder, and cost a little more.
+    """
+    return Run(trees, problem, trees.lay_out(problem)).solve()
+
+
+class Run:
+    """The search for the rows of one problem."""
+
+    def __init__(self, trees: FreeTrees, problem: CellProblem, layout: Layout) -> None:
+        self._trees = trees
+        self._problem = problem
+        self._layout = layout
+        self._at = layout.at
+        self._reasons: dict[int, str] = {}
+        down = problem.direction < 0
+        self._sign = 1.0 if down else -1.0
+        noise = trees.backend.noise + trees.backend.own_noise
+        low, high = problem.low - noise, problem.high + noise
+        self.sure, self.limit = (low, high) if down else (-high, -low)
+        self.native = layout.native(trees.backend.forest.native, self._sign)
+
+    @property
+    def _n_rows(self) -> int:
+        return len(self._problem.queries)
+
+    def solve(self) -> tuple[Solution, Moves]:
+        """Search all rows, then let the model confirm every set."""
+        searched = self._search()
+        self._check_margins(searched)
+        rows = np.repeat(np.arange(self._n_rows), searched.n_sets)
+        sets = searched.cells != self._at[rows]
+        wanted: Wanted = "by cost" if self._problem.goal == Goal.COST else "shown"
+        targets = self._layout.targets(rows, searched.cells, sets, wanted)
+        if self._problem.confirm:
+            self._confirm(rows, sets, targets)
+        solution = self._solution(searched, sets)
+        keep = ~np.isin(rows, list(self._reasons))
+        moves = Moves(
+            targets=targets[keep], cost=searched.cost[keep], proven_cost=np.asarray(searched.cheapest[keep] != 0)
+        )
+        return solution, moves
+
+    def _search(self) -> _Searched:
+        limits, goal = self._problem.limits, self._problem.goal
+        max_size = len(self._trees.space) if limits.max_size is None else min(limits.max_size, len(self._trees.space))
+        max_sets = max(1, limits.max_sets)
+        work = ROW_WORK if limits.time_limit is None else _UNLIMITED
+        seconds = np.inf if limits.time_limit is None else max(0.0, float(limits.time_limit))
+        n_entries = sum(one.cells.n_cells for one in self._layout.features)
+        at_once = max(1, _ENTRIES_AT_ONCE // max(1, n_entries))
+        parts = []
+        for first in range(0, max(1, self._n_rows), at_once):
+            rows = np.arange(first, min(first + at_once, self._n_rows))
+            parts.append(
+                self.native.solve(
+                    self._at[rows],
+                    self._layout.costs(rows),
+                    self.sure,
+                    self.limit,
+                    int(goal),
+                    max_size,
+                    max_sets,
+                    work,
+                    seconds,
+                    partial(self._ask_from, first),
+                )
+            )
+        return _Searched(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def _ask_from(self, first: int, row: int, cells: IntArray) -> BoolArray:
+        """The same for a row of a part that begins with another row."""
+        return self.ask(first + row, cells)
+
+    def ask(self, row: int, cells: IntArray) -> BoolArray:
+        """Which points cross, by the model's own decision."""
+        rows = np.full(len(cells), row, dtype=np.int64)
+        sets = cells != self._at[rows]
+        targets = self._layout.targets(rows, cells, sets, "nearest")
+        try:
+            return np.ascontiguousarray(self._problem.crosses(self._moved(rows, sets, targets)), dtype=np.bool_)
+        except Exception as error:  # whatever a model raises, it stops only the rows on which it raises
+            self._reasons[row] = f"{type(error).__name__}: {error}"
+            return np.zeros(len(cells), dtype=np.bool_)
+
+    def _moved(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> pd.DataFrame:
+        problem = self._problem
+        return move_rows(problem.queries, self._trees.space, problem.destinations, rows, sets, targets)
+
+    def _check_margins(self, searched: _Searched) -> None:
+        """The cells of every row must add up to its margin: its own values are where the cells say they are."""
+        backend = self._trees.backend
+        margins = self._sign * backend.margins(self._layout.encoded)
+        wrong = np.abs(searched.start - margins) > 4.0 * backend.own_noise
+        for row in np.flatnonzero(wrong).tolist():
+            self._reasons[row] = "the cells of this row do not add up to its margin"
+
+    def _confirm(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> None:
+        """Put every set through the model."""
+        for first in range(0, len(rows), _ROWS_PER_CALL):
+            some = slice(first, first + _ROWS_PER_CALL)
+            moved = self._moved(rows[some], sets[some], targets[some])
+            try:
+                crosses = np.asarray(self._problem.crosses(moved), dtype=np.bool_)
+            except Exception:  # whatever a model raises, it stops only the rows on which it raises
+                crosses = np.array([self._confirm_one(int(row), moved.iloc[[at]]) for at, row in enumerate(rows[some])])
+            for row in np.unique(rows[some][~crosses]).tolist():
+                self._reasons.setdefault(row, "the model does not confirm what its trees say")
+
+    def _confirm_one(self, row: int, moved: pd.DataFrame) -> bool:
+        try:
+            return bool(self._problem.crosses(moved)[0])
+        except Exception as error:
+            self._reasons[row] = f"{type(error).__name__}: {error}"
+            return False
+
+    def _solution(self, searched: _Searched, sets: BoolArray) -> Solution:
+        outcome, proven = searched.outcome, searched.proven
+        any_set = searched.n_sets > 0
+        offsets = np.concatenate([[0], np.cumsum(searched.n_sets)]).astype(np.int64)
+        sizes = np.zeros(self._n_rows, dtype=np.int64)
+        sizes[any_set] = sets.sum(axis=1)[offsets[:-1][any_set]]
+        by_cost = self._problem.goal == Goal.COST
+        is_proven = searched.complete != 0 if by_cost else sizes == proven + 1
+        status = np.full(self._n_rows, Status.UNDECIDED.code, dtype=np.int8)
+        status[any_set] = np.where(is_proven, Status.OPTIMAL.code, Status.FEASIBLE.code)[any_set]
+        status[outcome == _NONE] = Status.UNEXPLAINABLE.code
+        n_active = self._layout.is_active().sum(axis=1)
+        complete = ((searched.complete != 0) & (self._problem.goal == Goal.ALL)) | (outcome == _NONE)
+        solution = Solution(
+            status=status,
+            lower_bound=np.where(outcome == _NONE, n_active + 1, proven + 1).astype(np.int64),
+            offsets=offsets,
+            masks=pack(sets),
+            complete=complete,
+        )
+        return solution.with_errors(self._reasons)

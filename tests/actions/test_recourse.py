@@ -1,0 +1,91 @@
+"""One feature alone, the price of locks, and the menu, against the model itself."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import sev
+from sev.exceptions import InputError
+
+
+@pytest.fixture(scope="module")
+def case():
+    generator = np.random.default_rng(0)
+    rows = pd.DataFrame(generator.integers(0, 6, (150, 4)), columns=list("abcd"))
+    labels = (rows.a + rows.b - rows.c + rows.d / 2 > 5).to_numpy().astype(int)
+    model = LogisticRegression().fit(rows, labels)
+    actions = sev.Actions(frozen=["d"], increase=["c"], rules=["b + c >= 2"])
+    return rows, model, sev.Explainer(model, rows, labels, actions=actions)
+
+
+@pytest.mark.filterwarnings("ignore::sev.exceptions.RuleWarning")
+def test_alone_is_what_the_model_says(case):
+    rows, model, explainer = case
+    queries = rows.iloc[:40]
+    found = explainer.alone(queries)
+    positive = queries[model.predict(queries) == 1]
+    assert sorted(set(found.index.get_level_values("row"))) == sorted(positive.index)
+    assert set(found.index.get_level_values("feature")) == {"a", "b", "c"}
+    for label, query in positive.iterrows():
+        for name in "abc":
+            options = [value for value in range(6) if value != query[name] and (name != "c" or value > query.c)]
+            points = pd.DataFrame([query] * len(options)).assign(**{name: options}) if options else positive.iloc[:0]
+            good = (model.predict(points) == 0) if options else np.zeros(0, dtype=bool)
+            if query.b + query.c >= 2:
+                good &= (points.b + points.c >= 2).to_numpy()
+            line = found.loc[(label, name)]
+            assert line["works"] == good.any()
+            assert line["share"] == pytest.approx(good.mean() if options else 0.0)
+            assert line["searched"] == "all"
+    assert found["works"].any()
+    assert not found["works"].all()
+
+
+@pytest.mark.filterwarnings("ignore::sev.exceptions.RuleWarning")
+def test_the_price_of_locks_and_the_menu(case):
+    rows, model, explainer = case
+    seen = set()
+    for label in rows.index[model.predict(rows) == 1][:6]:
+        row = rows.loc[label]
+        price = explainer.price(row, ["a", "d"], values="reference")
+        free = explainer.with_actions(sev.Actions(increase=["c"], rules=["b + c >= 2"]))
+        without = free.explain_one(row)
+        assert price["size_without"].tolist() == [without.size] * 3
+        for lock, names in (("a", ["a"]), ("d", ["d"]), ("all of them", ["a", "d"])):
+            one = free.explain_one(row, restricted=names)
+            shown = price.loc[lock, "size_with"]
+            assert (None if pd.isna(shown) else shown) == one.size
+            assert (price.loc[lock, "outcome"] == "impossible") == (one.status == "unexplainable")
+            seen.add(price.loc[lock, "outcome"])
+        menu = explainer.menu(row, max_size=2)
+        works = {frozenset(names) for names in menu.loc[menu.outcome == "works", "features"]}
+        for size in (1, 2):
+            for names in combinations("abc", size):
+                one = explainer.explain_one(
+                    row, values="any", restricted=[name for name in "abcd" if name not in names]
+                )
+                assert (frozenset(names) in works) == (one.size == size)
+        smallest = explainer.explain_one(row, values="any")
+        if smallest.size and smallest.size <= 2:
+            assert {frozenset(names) for names in smallest.sets} <= works
+    assert len(seen) > 1
+
+
+def test_bad_questions_are_refused(case):
+    rows, model, explainer = case
+    other = rows.loc[rows.index[model.predict(rows) == 0][0]]
+    with pytest.raises(InputError, match="nothing to undo"):
+        explainer.price(other, ["a"])
+    with pytest.raises(InputError, match="nothing to undo"):
+        explainer.menu(other)
+    with pytest.raises(InputError, match="at least one feature"):
+        explainer.price(other, [])
+    with pytest.raises(InputError, match="locks names 'z'"):
+        explainer.price(other, ["z"])
+    with pytest.raises(InputError, match="max_size=0"):
+        explainer.menu(other, max_size=0)
+    with pytest.raises(InputError, match="'kind' is not an option here"):
+        explainer.price(other, ["a"], kind="plus")

@@ -1,0 +1,99 @@
+"""Proposed actions: commented out, with evidence, and right once the comment marks are gone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import sev
+from sev.exceptions import InputError
+
+
+def rows():
+    generator = np.random.default_rng(0)
+    late = generator.integers(0, 5, 200)
+    return pd.DataFrame(
+        {
+            "age": generator.integers(18, 80, 200),
+            "sex": generator.choice(["f", "m"], 200),
+            "late_30d": late,
+            "late_90d": late + generator.integers(0, 2, 200),
+            "late 12m": late + generator.integers(1, 3, 200) * (late > 1) + 1,
+            "no": generator.normal(size=200),
+            "purpose": generator.choice(["car: new", "it's # odd", "yes"], 200),
+        }
+    )
+
+
+def uncommented(text):
+    lines = [line.removeprefix("# ") for line in text.splitlines()[2:]]
+    return "\n".join(lines) + "\n"
+
+
+def test_every_line_is_commented_out_and_right():
+    table = rows()
+    text = sev.suggest_actions(table, table.age > 50)
+    assert all(line.startswith("#") for line in text.splitlines())
+    assert not sev.Actions.from_yaml(f"{text}\nfrozen: []\n")  # as it is, it says nothing
+    actions = sev.Actions.from_yaml(uncommented(text))
+    assert actions.frozen == ("sex",)
+    assert "sex" not in actions.allowed
+
+
+def test_what_is_proposed():
+    table = rows()
+    lines = sev.suggest_actions(table, (table.age > 50).to_numpy()).splitlines()
+    actions = sev.Actions.from_yaml(uncommented("\n".join(lines)))
+    assert actions.frozen == ("sex",)
+    assert actions.increase == ("age",)
+    assert set(actions.steps) == {"age", "late_30d", "late_90d", "late 12m"}
+    assert actions.within["no"] == sev.between(table.no.min(), table.no.max())
+    assert set(actions.allowed["purpose"]) == {"car: new", "it's # odd", "yes"}
+    assert "late_30d <= late_90d" in [rule.text for rule in actions.rules]
+    for rule in actions.rules:
+        assert not rule.broken(table).any()
+    assert any("holds in all 200 rows" in line for line in lines)
+    assert any("medians: " in line for line in lines)
+    features = table[["age", "late_30d", "late_90d", "late 12m", "no"]]
+    labels = (table.age + 20 * table.no > 50).to_numpy().astype(int)
+    numbers = sev.Actions.from_yaml(uncommented(sev.suggest_actions(features)))
+    sev.Explainer(LogisticRegression(max_iter=2000).fit(features, labels), features, labels, actions=numbers)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "foreign_worker",
+            "ForeignWorker",
+            "state",
+            "home state",
+            "homeState",
+            "citizenship",
+            "native_country",
+            "zip",
+        ),
+        *("marital_status", "ethnicity", "disabled", "place_of_birth"),
+    ],
+)
+def test_protected_and_fixed_attributes_are_proposed_as_frozen(name):
+    table = rows().assign(**{name: ["a", "b"] * 100})
+    text = sev.suggest_actions(table)
+    [line] = [line for line in text.splitlines() if f"- {name} " in line or f'- "{name}"' in line]
+    assert line.startswith("# - ")
+    assert "by its name" in line
+    assert "protected attribute" in line
+    actions = sev.Actions.from_yaml(uncommented(text))
+    assert set(actions.frozen) == {"sex", name}
+    assert name not in actions.allowed
+
+
+@pytest.mark.parametrize("name", ["checking_status", "statement", "estate", "racecourse", "cityscape", "purpose_2"])
+def test_names_that_only_look_like_that_are_not(name):
+    text = sev.suggest_actions(rows().assign(**{name: ["a", "b"] * 100}))
+    assert sev.Actions.from_yaml(uncommented(text)).frozen == ("sex",)
+
+
+def test_labels_must_fit():
+    with pytest.raises(InputError, match="y_train has 2 labels for 200 rows"):
+        sev.suggest_actions(rows(), [0, 1])
