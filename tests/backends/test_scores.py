@@ -1,14 +1,11 @@
-"""Which score is explained: the right class, the right length, the model's own decision, or a clear error."""
-
-import warnings
+"""Which score is explained: the right class, the right length, or a clear error."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from oracle import assert_equals_oracle
+from backends.score_cases import compare_with_definition, data, explainer_of
 from sklearn import ensemble, linear_model, svm
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -19,32 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import sev
 from sev.backends._outputs import as_scores
 from sev.backends._responses import model_scores
-from sev.exceptions import DecisionWarning, FallbackWarning, InputError, ModelError, TargetError, TargetWarning
-
-
-def data(seed=0, n_rows=200, n_classes=2):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 4)).round(2)
-    strength = X[:, 0] + 0.7 * X[:, 1] - X[:, 2] + rng.normal(scale=0.7, size=n_rows)
-    return X, np.digitize(strength, np.quantile(strength, np.linspace(0, 1, n_classes + 1)[1:-1]))
-
-
-def explainer_of(model, X, y=None, **options):
-    """With whatever reference the model takes; a black box is no news here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FallbackWarning)
-        options = {"reference": "median", "allow_positive_reference": True, **options}
-        return sev.Explainer(model, X, y, **options)
-
-
-def compare_with_definition(explainer, X, score, n_rows=10):
-    features = {name: (name,) for name in explainer.feature_names}
-    many = explainer.explain(X)
-    rows = np.flatnonzero(many.statuses != "not_target")[:n_rows]
-    assert rows.size
-    for row in rows:
-        assert_equals_oracle(many[int(row)], lambda frame: score(frame.to_numpy(float)), features)
-
+from sev.exceptions import FallbackWarning, ModelError, TargetWarning
 
 # -- more than two classes ---------------------------------------------------------------------------------------------
 
@@ -256,7 +228,7 @@ def test_tables_of_scores_are_taken_by_position(wrap):
         (np.array(["2020", "2021"], dtype="datetime64[Y]"), "datetime64"),
         (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\)"),
         ([np.zeros((2, 2)), np.zeros((2, 3))], "one for each of several outputs"),
-        ([[1.0], [1.0, 2.0]], "no array"),
+        ([[1.0], [1.0, 2.0]], "cannot be made an array of numbers"),
         (np.array([object(), object()]), "object"),
     ],
 )
@@ -301,199 +273,6 @@ def test_models_of_several_labels_are_refused():
     model = OneVsRestClassifier(linear_model.LogisticRegression()).fit(X, np.column_stack([y, X[:, 3] > 0, 1 - y]))
     with pytest.raises(ModelError, match="several labels"):
         sev.Explainer(model, X, target=1)
-
-
-# -- labels ------------------------------------------------------------------------------------------------------------
-
-
-def voting():
-    members = [("a", linear_model.LogisticRegression()), ("b", GaussianNB()), ("c", KNeighborsClassifier(5))]
-    return ensemble.VotingClassifier(members, voting="hard")
-
-
-@pytest.mark.parametrize("target", ["no", "yes", "predicted"])
-def test_a_model_that_returns_labels_only_is_explained_by_them(target):
-    X, y = data()
-    labels = np.where(y == 1, "yes", "no")
-    model = voting().fit(X, labels)
-    explainer = explainer_of(model, X, labels, target=target)
-    many = explainer.explain(X[:80])
-    explained = many.statuses != "not_target"
-    assert (explained == (model.predict(X[:80]) == target)).all() if target != "predicted" else explained.all()
-    assert explainer.backend_reason == "only its labels can be explained, without scores"
-    if target == "yes":
-        compare_with_definition(explainer, X, lambda rows: (model.predict(rows) == "yes").astype(float))
-    many.verify()
-
-
-def test_a_callable_that_returns_booleans():
-    X, y = data()
-    model = linear_model.LogisticRegression().fit(X, y)
-
-    def approve(rows):
-        return model.predict(rows) == 1
-
-    for labels in (y, y == 1, None):
-        explainer = explainer_of(approve, X, labels)
-        assert explainer.target is (1 if labels is y else True)
-        compare_with_definition(explainer, X, lambda rows: approve(rows).astype(float))
-
-
-def test_a_callable_that_returns_text():
-    X, y = data()
-    model = linear_model.LogisticRegression().fit(X, np.where(y == 1, "yes", "no"))
-    with pytest.raises(TargetError, match="returns labels \\('no', 'yes'\\): pass target="):
-        explainer_of(lambda rows: model.predict(rows), X)
-    for dtype in (object, str):
-        explainer = explainer_of(lambda rows, dtype=dtype: model.predict(rows).astype(dtype), X, target="no")
-        assert explainer.target == "no"
-        compare_with_definition(explainer, X, lambda rows: (model.predict(rows) == "no").astype(float))
-        assert explainer_of(lambda rows: model.predict(rows), X, target="predicted").classes_ == ("no", "yes")
-
-
-def test_labels_that_a_callable_returns_and_that_rows_have_must_meet():
-    X, y = data()
-    with pytest.raises(InputError, match=r"returns labels .*'yes'.* y_train does not hold"):
-        explainer_of(lambda rows: np.where(rows[:, 0] > 0, "yes", "no"), X, y, target="yes")
-
-
-@pytest.mark.parametrize("target", [-1, 1])
-def test_outlier_detectors_have_their_own_labels(target):
-    X, _ = data()
-    model = ensemble.IsolationForest(n_estimators=10, random_state=0).fit(X)
-    explainer = explainer_of(model, X, target=target)
-    assert explainer.classes_ == (-1, 1)
-    assert ((explainer.explain(X, max_size=1).statuses != "not_target") == (model.predict(X) == target)).all()
-
-
-def test_a_callable_object_with_a_predict_of_another_kind():
-    """Keras models are called, and their `predict` returns scores."""
-
-    class Network:
-        def __call__(self, rows):
-            return 1 / (1 + np.exp(-rows[:, :1]))
-
-        predict = __call__
-
-    X, _ = data()
-    explainer = explainer_of(Network(), X)
-    compare_with_definition(explainer, X, lambda rows: 1 / (1 + np.exp(-rows[:, 0])))
-
-
-def test_a_search_without_a_model_says_so():
-    X, y = data()
-    search = GridSearchCV(linear_model.LogisticRegression(), {}, cv=2, refit=False).fit(X, y)
-    with pytest.raises(ModelError, match="refit=True"):
-        sev.Explainer(search, X, y)
-    with pytest.raises(ModelError, match="no classifier"):
-        sev.Explainer(linear_model.LinearRegression().fit(X, y), X, y)
-
-
-def test_text_labels_name_what_a_callable_scores():
-    X, y = data()
-    labels = np.where(y == 1, "bad", "good")
-    model = linear_model.LogisticRegression().fit(X, y)
-
-    def risk(rows):
-        return model.predict_proba(rows)[:, 1]
-
-    with pytest.raises(TargetError, match=r"labels ('bad', 'good'|'good', 'bad')"):
-        explainer_of(risk, X, labels)
-    explainer = sev.Explainer(risk, X, labels, target="bad", reference="mean")
-    assert (explainer.target, explainer.classes_) == ("bad", ("good", "bad"))
-    assert np.allclose(explainer.reference.iloc[0], X[labels == "good"].mean(axis=0))
-    assert explainer_of(risk, X, target="bad").classes_ == ("not bad", "bad")
-    assert explainer_of(risk, X, y == 1).target is True
-
-
-# -- thresholds and decisions ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("threshold", ["high", True, np.nan, np.inf, [0.5]])
-def test_a_threshold_is_a_finite_number(threshold):
-    X, y = data()
-    with pytest.raises(InputError, match="not a finite number"):
-        sev.Explainer(linear_model.LogisticRegression().fit(X, y), X, y, threshold=threshold)
-
-
-@pytest.mark.parametrize("threshold", [-0.1, 1.5, 50])
-def test_a_threshold_that_no_probability_meets_is_refused(threshold):
-    X, y = data()
-    model = linear_model.LogisticRegression().fit(X, y)
-    with pytest.raises(InputError, match=r"outside \[0, 1\]"):
-        sev.Explainer(model, X, y, threshold=threshold)
-    with pytest.raises(InputError, match=r"outside \[0, 1\].*between"):
-        sev.Explainer(lambda rows: model.predict_proba(rows)[:, 1], X, y, threshold=threshold)
-    explainer_of(svm.LinearSVC().fit(X, y), X, y, threshold=1.5)  # decision values have no such limits
-    explainer_of(lambda rows: 3 * rows[:, 0], X, threshold=threshold)
-
-
-class Strict(linear_model.LogisticRegression):
-    """Predicts by a threshold that nobody can look up."""
-
-    def predict(self, X):
-        return (self.predict_proba(X)[:, 1] >= 0.8).astype(int)
-
-
-def test_a_model_that_predicts_otherwise_is_reported_with_the_remedy():
-    X, y = data()
-    model = Strict().fit(X, y)
-    differs = int((model.predict(X) != (model.predict_proba(X)[:, 1] >= 0.5)).sum())
-    with pytest.warns(DecisionWarning, match=r"in \d+ of \d+ background rows.*at least 0\.5.*threshold=") as caught:
-        explainer = sev.Explainer(model, X, y)
-    assert differs > 0
-    assert caught[0].filename == __file__
-    assert explainer.threshold == 0.5
-    explainer = sev.Explainer(model, X, y, threshold=0.8)
-    assert ((explainer.explain(X).statuses != "not_target") == (model.predict(X) == 1)).all()
-
-
-def test_ties_are_no_other_decisions():
-    X, y = data()
-    X = X.round(0)
-    forest = ensemble.RandomForestClassifier(2, random_state=0).fit(X, y)
-    tied = forest.predict_proba(X)[:, 1] == 0.5
-    assert (forest.predict(X)[tied] == 0).any()
-    explainer_of(forest, X, y)  # no warning: the score rules
-
-
-def test_labels_that_are_no_classes_are_not_compared():
-    class Numbered(linear_model.LogisticRegression):
-        def predict(self, X):
-            return np.arange(len(X))
-
-    X, y = data()
-    explainer_of(Numbered().fit(X, y), X, y)
-
-
-@pytest.mark.parametrize("kind", [bool, str, int])
-def test_classes_of_every_type(kind):
-    X, y = data()
-    labels = y.astype(kind) if kind is not bool else y == 1
-    for model in (linear_model.LogisticRegression(), linear_model.RidgeClassifier(), FrozenEstimator(GaussianNB())):
-        inner = model.estimator if isinstance(model, FrozenEstimator) else model
-        inner.fit(X, labels)
-        for target in np.unique(labels).tolist():
-            explained = explainer_of(model, X, labels, target=target).explain(X).statuses != "not_target"
-            assert (explained == (model.predict(X) == target)).all()
-
-
-def test_catboost_predicts_text_for_boolean_labels():
-    catboost = pytest.importorskip("catboost", reason="catboost is not installed")
-    X, y = data()
-    model = catboost.CatBoostClassifier(iterations=5, verbose=False, allow_writing_files=False).fit(X, y == 1)
-    explainer = explainer_of(model, X)
-    predicted = np.array([str(label) == "True" for label in model.predict(X)])
-    assert ((explainer.explain(X).statuses != "not_target") == predicted).all()
-
-
-@pytest.mark.parametrize("labels", [[False, True], [0, 1]])
-@pytest.mark.parametrize("classes", [[False, True], [0, 1]])
-def test_booleans_label_a_model_that_numbers_its_classes_and_the_other_way_round(labels, classes):
-    X, y = data()
-    model = linear_model.LogisticRegression().fit(X, np.array(classes)[y])
-    explainer = explainer_of(model, X, np.array(labels)[y], target=labels[0], reference="mean")
-    assert np.allclose(explainer.reference.iloc[0], X[y == 1].mean(axis=0))
 
 
 # -- reasons -----------------------------------------------------------------------------------------------------------

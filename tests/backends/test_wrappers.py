@@ -19,9 +19,9 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 import sev
 from sev.backends import CannotReadError
 from sev.backends._band import decision_band
-from sev.backends._links import calibration_link
 from sev.backends._wrappers import decision_rule, unwrap
 from sev.exceptions import FallbackWarning
+from sev.libraries.sklearn.calibration import calibration_link
 
 
 def data(seed=0, n_rows=240, n_columns=5):
@@ -125,7 +125,7 @@ def test_a_calibrator_of_another_kind_is_not_assumed_to_rise():
         def predict(self, scores):
             return np.sin(scores) / 2 + 0.5
 
-    with pytest.raises(CannotReadError, match="Wave, is not known to rise"):
+    with pytest.raises(CannotReadError, match="Wave, is not known to be monotone"):
         calibration_link(Wave(), "decision_function")
     X, y = data()
     model = CalibratedClassifierCV(linear_model.LogisticRegression(), ensemble=False).fit(X, y)
@@ -151,7 +151,7 @@ def test_an_isotonic_map_that_goes_both_ways_is_refused():
     calibrator = model.calibrated_classifiers_[0].calibrators[0]
     calibrator.y_thresholds_ = calibrator.y_thresholds_.copy()
     calibrator.y_thresholds_[1] = 2.0
-    with pytest.raises(CannotReadError, match="neither rises nor falls"):
+    with pytest.raises(CannotReadError, match="isotonic calibration is not monotone"):
         calibration_link(calibrator, "decision_function")
 
 
@@ -272,6 +272,15 @@ def test_a_pipeline_of_imbalanced_learn_is_read():
     model = imblearn.pipeline.make_pipeline(StandardScaler(), sampler, linear_model.LogisticRegression()).fit(X, y)
     explainer = sev.Explainer(model, X, y)
     assert explainer.backend == "linear"
+    compare_with_definition(explainer, X, score_of(model), n_rows=8)
+
+
+def test_a_balanced_forest_of_imbalanced_learn_is_read_as_trees():
+    ensemble = pytest.importorskip("imblearn.ensemble", reason="imbalanced-learn is not installed")
+    X, y = data()
+    model = ensemble.BalancedRandomForestClassifier(10, max_depth=4, random_state=0).fit(X, y)
+    explainer = sev.Explainer(model, X, y)
+    assert explainer.backend == "trees"
     compare_with_definition(explainer, X, score_of(model), n_rows=8)
 
 

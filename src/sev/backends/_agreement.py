@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from sev.backends._outputs import as_array, as_scores, count_rows
 from sev.backends._scores import ModelScores, Scorer
+from sev.core import warn_user
 from sev.exceptions import DecisionWarning, ModelError
 from sev.typing import BoolArray, IntArray, NativeTable
 
@@ -86,11 +86,10 @@ def check_decisions(model: Any, scores: ModelScores, scorers: list[Scorer], rows
         tie = np.abs(values - scorer.threshold) <= _TIE * max(1.0, abs(scorer.threshold))
         differs = np.isfinite(values) & ~tie & (scorer.is_positive(values) != (predicted == scorer.target_index))
         if differs.any():
-            warnings.warn(
-                f"{type(model).__name__}.predict decides otherwise than its {scores.response} in {int(differs.sum())} "
+            warn_user(
+                f"{type(model).__name__}.predict disagrees with its {scores.response} in {int(differs.sum())} "
                 f"of {len(differs)} background rows: the decision explained is a score of {scorer.target!r} "
                 f"of at least {scorer.threshold:.4g}. Pass threshold= to explain another one.",
                 DecisionWarning,
-                stacklevel=3,
             )
             return

@@ -22,7 +22,18 @@ _ROWS_PER_CALL = 20_000
 
 
 def as_float_matrix(rows: Any) -> FloatArray:
-    """Rows of numbers, from whatever a transformer gives, as a dense float64 array."""
+    """Rows of numbers, from whatever a transformer returns, as a dense float64 array.
+
+    Parameters
+    ----------
+    rows : object
+        A table, array or sparse matrix.
+
+    Returns
+    -------
+    ndarray of float64
+        Of shape (n_rows, n_columns).
+    """
     if hasattr(rows, "toarray"):
         rows = rows.toarray()
     elif hasattr(rows, "to_numpy"):
@@ -40,7 +51,7 @@ class ColumnwiseEncoding:
     form, space : TableForm, FeatureSpace
         What rows look like and which columns move together.
     sample : DataFrame
-        Rows to try it on, telling ones.
+        Representative rows to try it on.
 
     Raises
     ------
@@ -59,6 +70,8 @@ class ColumnwiseEncoding:
         sample = sample.reset_index(drop=True)
         encoded = self.encode(sample)
         self._owner = np.full(encoded.shape[1], -1, dtype=np.int64)
+        #: Feature of each encoded column; columns that have never been seen to vary go with feature 0.
+        self.column_feature: IntArray = np.maximum(self._owner, 0)
         rows = np.arange(len(sample), dtype=np.int64)
         mixer = Mixer(form, space, sample, others, rows)
         self._find_owners(mixer, rows, encoded)
@@ -70,17 +83,34 @@ class ColumnwiseEncoding:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
-    @property
-    def column_feature(self) -> IntArray:
-        """Feature of each encoded column; columns that have never been seen to vary go with feature 0."""
-        return np.maximum(self._owner, 0)
-
     def encode(self, frame: pd.DataFrame) -> FloatArray:
-        """Rows of the common form, in encoded space."""
+        """Rows of the common form, in encoded space.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Rows.
+
+        Returns
+        -------
+        ndarray of float64
+            Of shape (n_rows, n_encoded).
+        """
         return self.encode_native(self._form.to_native(frame))
 
     def encode_native(self, rows: NativeTable) -> FloatArray:
-        """Rows as the model takes them, in encoded space."""
+        """Rows as the model takes them, in encoded space.
+
+        Parameters
+        ----------
+        rows : table or array
+            Rows as the model takes them.
+
+        Returns
+        -------
+        ndarray of float64
+            Of shape (n_rows, n_encoded).
+        """
         return self._encode(rows)
 
     def own_new_columns(
@@ -92,6 +122,19 @@ class ColumnwiseEncoding:
         others: FloatArray,
     ) -> None:
         """Find the feature of columns that vary here for the first time: a category that the sample did not hold.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows to be explained.
+        references : DataFrame
+            Reference rows.
+        assigned : ndarray of int64
+            The place of each query's reference row.
+        encoded : ndarray of float64
+            Encoded queries.
+        others : ndarray of float64
+            Encoded references.
 
         Raises
         ------
@@ -122,18 +165,21 @@ class ColumnwiseEncoding:
                 self._encode, np.tile(rows, len(features)), from_reference.reshape(-1, n_features)
             ).reshape(len(features), len(rows), -1)
             for feature, changed in zip(features.tolist(), hybrids, strict=True):
-                self._own(np.flatnonzero(_different(changed, encoded).any(axis=0)), feature)
+                self._assign_columns(np.flatnonzero(_different(changed, encoded).any(axis=0)), feature)
 
-    def _own(self, columns: IntArray, feature: int) -> None:
+    def _assign_columns(self, columns: IntArray, feature: int) -> None:
         owners = self._owner[columns]
         conflict = (owners >= 0) & (owners != feature)
         if conflict.any():
             column = int(columns[conflict][0])
-            first, second = self._space.names[self._owner[column]], self._space.names[feature]
+            one, other = self._space.features[self._owner[column]], self._space.features[feature]
+            group = {f"{one.name} and {other.name}": [*one.columns, *other.columns]}
             raise CannotReadError(
-                f"encoded column {column} depends on more than one feature ({first!r} and {second!r})"
+                f"encoded column {column} depends on more than one feature ({one.name!r} and {other.name!r}); if "
+                f"they may move as one, groups={group} makes one feature of them, for the exact search"
             )
         self._owner[columns] = feature
+        self.column_feature = np.maximum(self._owner, 0)
 
     def _check_mixtures(self, mixer: Mixer, rows: IntArray, encoded: FloatArray, others: FloatArray) -> None:
         """Mix several features at once, before and after encoding: both must agree."""

@@ -31,7 +31,7 @@ def as_array(outputs: Any) -> np.ndarray[Any, np.dtype[Any]]:
             "returns the scores of one of them."
         )
     if outputs is None:
-        raise ModelError("The model returns None instead of scores.")
+        raise ModelError("The model returns None instead of scores: let it return one score per row.")
     if hasattr(outputs, "detach"):  # a tensor, which may be in a graph or on another device
         outputs = outputs.detach().cpu()
     elif isinstance(outputs, np.ma.MaskedArray):
@@ -43,7 +43,10 @@ def as_array(outputs: Any) -> np.ndarray[Any, np.dtype[Any]]:
     try:
         array = np.asarray(outputs)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"The model's scores, a {type(outputs).__name__}, are no array: {error}.") from error
+        problem = str(error).rstrip(".")
+        raise ModelError(
+            f"The model's scores, a {type(outputs).__name__}, cannot be made an array of numbers: {problem}."
+        ) from error
     if array.ndim not in (1, 2):
         raise ModelError(
             f"The model returns scores of shape {array.shape}: one score per row is needed, or one column per class."

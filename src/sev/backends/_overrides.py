@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sev._registry import LIBRARIES
 from sev.backends._protocol import CannotReadError
 
 #: Libraries whose subclasses of each other's classes are known to score rows as their ancestors do.
-_KNOWN_LIBRARIES = frozenset({"catboost", "imblearn", "interpret", "lightgbm", "sev", "sklearn", "skorch", "xgboost"})
+_KNOWN_LIBRARIES = frozenset({"imblearn", "sev", *LIBRARIES})
 
 #: Methods that train, describe, store or compare a model, and change no score of a fitted one.
 _HARMLESS = frozenset(
@@ -49,7 +50,7 @@ def refuse_overrides(model: Any, ancestor: type) -> None:
                 raise CannotReadError(f"{name} overrides `{method}` of {ancestor.__name__}")
     for method, value in getattr(model, "__dict__", {}).items():
         if callable(value) and callable(vars(type(model)).get(method, getattr(ancestor, method, None))):
-            raise CannotReadError(f"this {name} has a `{method}` of its own in place of its class's")
+            raise CannotReadError(f"this {name} has a `{method}` of its own, which replaces that of its class")
 
 
 def _changes_scores(method: str, value: Any, ancestor: type) -> bool:

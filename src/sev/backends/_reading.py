@@ -12,13 +12,13 @@ import pandas as pd
 from sev.backends._band import decision_band
 from sev.backends._encoding import ColumnwiseEncoding
 from sev.backends._links import orient_backend
-from sev.backends._protocol import Backend, CannotReadError
+from sev.backends._protocol import Backend, CannotReadError, missing_members
 from sev.backends._registry import reader_for
-from sev.backends._scores import ModelScores
+from sev.backends._scores import ModelScores, Scorer
 from sev.backends._unreadable import refuse_outputs, why_no_reader
 from sev.backends._wrappers import Unwrapped, unwrap
 from sev.space import FeatureSpace, Mixer, TableForm
-from sev.typing import FloatArray, NativeTable
+from sev.typing import FloatArray, IntArray, NativeTable
 
 #: Margins, beside those of real rows, at which the map from margins to scores is looked at.
 _GRID = 257
@@ -39,7 +39,7 @@ class Reading:
     encoding : ColumnwiseEncoding
         Rows in the backend's space.
     final_scores_are_the_models : bool
-        Whether the final estimator, given transformed rows, has been seen to give the model's own outputs bit by bit.
+        Whether the final estimator, given transformed rows, has been seen to return the model's own outputs bit by bit.
     """
 
     backend: Backend
@@ -49,15 +49,131 @@ class Reading:
     _bands: dict[float, tuple[float, float]] = field(default_factory=dict)
 
     def scores(self, margins: FloatArray) -> FloatArray:
-        """The model's own score of the second class, for given margins."""
+        """The model's own score of the second class, for given margins.
+
+        Parameters
+        ----------
+        margins : ndarray of float64
+            Margins.
+
+        Returns
+        -------
+        ndarray of float64
+            Of shape (n_rows,).
+        """
+        if not len(margins):  # some calibrators refuse to map nothing
+            return np.zeros(0)
         return self.unwrapped.link(self.backend.scores(margins))
 
+    def gaps(
+        self, scorer: Scorer, scores: FloatArray, encoded: FloatArray, known: FloatArray | None = None
+    ) -> FloatArray:
+        """How far scores read from the model are from its own, in tolerances.
+
+        Parameters
+        ----------
+        scorer : Scorer
+            The class that the scores are of.
+        scores : ndarray of shape (n_rows,)
+            The model's own.
+        encoded : ndarray of shape (n_encoded, n_columns)
+            The last of the rows, in encoded space.
+        known : ndarray, default=None
+            Margins of the rows before these, where a search came by them.
+
+        Returns
+        -------
+        ndarray of float64
+            At most 1 where they agree.
+        """
+        margins = self.backend.margins(encoded) if len(encoded) or known is None else known[:0]
+        if known is not None:
+            margins = np.concatenate([known, margins])
+        theirs = scorer.of_second_class(scores)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ours = self.scores(margins)
+            return np.abs(ours - theirs) / np.maximum(1.0, np.abs(theirs)) / self.backend.score_tolerance
+
+    def encode_queries(
+        self,
+        queries: pd.DataFrame,
+        transformed: Any,
+        references: pd.DataFrame,
+        assigned: IntArray,
+        encoded_references: FloatArray,
+    ) -> FloatArray:
+        """Queries in encoded space, where every column that differs from the reference's has its feature.
+
+        Parameters
+        ----------
+        queries, references : DataFrame
+            Rows of the common form.
+        transformed : table or None
+            The queries as the final estimator takes them, where they are known.
+        assigned : ndarray of int
+            Number of each query's reference.
+        encoded_references : ndarray
+            The references in encoded space.
+
+        Returns
+        -------
+        ndarray of float64
+            Of shape (n_queries, n_encoded).
+        """
+        encoded = self.encoding.encode(queries) if transformed is None else self.backend.encode(transformed)
+        self.encoding.own_new_columns(queries, references, assigned, encoded, encoded_references)
+        return encoded
+
+    def transform_and_score(self, rows: NativeTable, scorer: Scorer) -> tuple[Any, FloatArray]:
+        """Rows as the final estimator takes them, None where they are not known, and the model's own score of a class.
+
+        Where the final estimator was seen to return what the model returns, rows are transformed once for both.
+
+        Parameters
+        ----------
+        rows : table or array
+            Rows as the model takes them.
+        scorer : Scorer
+            The class.
+
+        Returns
+        -------
+        tuple of object, ndarray of float64
+            Transformed rows or None, and scores.
+        """
+        if not self.final_scores_are_the_models:
+            return None if self.unwrapped.transforms else rows, scorer.scores(rows)
+        transformed = self.unwrapped.transform(rows)
+        return transformed, scorer.scores_of(self.final_outputs(transformed))
+
     def final_outputs(self, transformed: Any) -> Any:
-        """What the final estimator gives for transformed rows."""
-        return _asker(self.unwrapped)(transformed)
+        """What the final estimator returns for transformed rows.
+
+        Parameters
+        ----------
+        transformed : object
+            Rows as the final estimator takes them.
+
+        Returns
+        -------
+        object
+            As the estimator returns them.
+        """
+        return _scoring_function(self.unwrapped)(transformed)
 
     def band(self, threshold: float) -> tuple[float, float]:
-        """Margins between which only the model decides; ``threshold`` is on the score of the second class."""
+        """Margins between which only the model decides; ``threshold`` is on the score of the second class.
+
+        Parameters
+        ----------
+        threshold : float
+            On the score of the second class.
+
+        Returns
+        -------
+        pair of float
+            Two margins.
+        """
         if threshold not in self._bands:
             link = self.unwrapped.link if self.unwrapped.links else None
             self._bands[threshold] = decision_band(self.backend.scores, threshold, self.backend.score_tolerance, link)
@@ -66,6 +182,24 @@ class Reading:
 
 def read_model(model: Any, scores: ModelScores, form: TableForm, space: FeatureSpace, sample: pd.DataFrame) -> Reading:
     """Read a model into an exact form and prove the reading.
+
+    Parameters
+    ----------
+    model : object
+        A fitted model.
+    scores : ModelScores
+        How it is scored.
+    form : TableForm
+        Columns and dtypes of the rows.
+    space : FeatureSpace
+        Which columns are one feature.
+    sample : DataFrame
+        Background rows to prove the reading on.
+
+    Returns
+    -------
+    Reading
+        The form, the encoding and how they were proven; a black box with its reason where it cannot be read.
 
     Raises
     ------
@@ -78,9 +212,10 @@ def read_model(model: Any, scores: ModelScores, form: TableForm, space: FeatureS
     if reader is None:
         raise CannotReadError(why_no_reader(unwrapped.estimator))
     backend: Backend = reader(unwrapped.estimator, unwrapped.response)
-    if not isinstance(backend, Backend):
-        raise TypeError(
-            f"The reader of {type(unwrapped.estimator).__name__} gave {type(backend).__name__}, no Backend."
+    missing = missing_members(backend)
+    if missing:
+        raise CannotReadError(
+            f"its reader returned {type(backend).__name__}, which is not a Backend: it has no {', '.join(missing)}"
         )
     backend = orient_backend(backend, unwrapped.direction)
 
@@ -121,14 +256,16 @@ def _prove(
     for frame in (sample, mixed):
         native = form.to_native(frame)
         margins = backend.margins(reading.encoding.encode(frame))
-        _meet(reading.scores(margins), ask(native), backend.score_tolerance)
+        _compare_scores(reading.scores(margins), ask(native), backend.score_tolerance)
         seen.append(margins)
     _check_rising(reading, np.concatenate(seen))
     estimator_rows = reading.unwrapped.transform(form.to_native(sample))
     hard_rows = backend.proof_rows(estimator_rows)
     if hard_rows is not None:
-        estimator = _second_class(_asker(reading.unwrapped))
-        _meet(backend.scores(backend.margins(backend.encode(hard_rows))), estimator(hard_rows), backend.score_tolerance)
+        estimator = _second_class(_scoring_function(reading.unwrapped))
+        _compare_scores(
+            backend.scores(backend.margins(backend.encode(hard_rows))), estimator(hard_rows), backend.score_tolerance
+        )
 
 
 def _check_rising(reading: Reading, margins: FloatArray) -> None:
@@ -152,14 +289,14 @@ def _same_outputs(reading: Reading, scores: ModelScores, rows: NativeTable) -> b
     return ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
 
 
-def _meet(ours: FloatArray, theirs: FloatArray, tolerance: float) -> None:
+def _compare_scores(ours: FloatArray, theirs: FloatArray, tolerance: float) -> None:
     gap = np.abs(ours - theirs) / np.maximum(1.0, np.abs(theirs))
     if not (gap <= tolerance).all():
         worst = float(np.nanmax(gap)) if np.isfinite(gap).any() else float("nan")
         raise CannotReadError(f"the scores read from it differ from the model's own by up to {worst:.2g}")
 
 
-def _asker(unwrapped: Unwrapped) -> Callable[[NativeTable], Any]:
+def _scoring_function(unwrapped: Unwrapped) -> Callable[[NativeTable], Any]:
     from sev.backends._registry import scorer_for
 
     if unwrapped.response == "call":

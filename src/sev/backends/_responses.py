@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from sev._registry import look_up
 from sev.backends._agreement import count_other_labels, predicted_labels
 from sev.backends._outputs import as_array, as_scores, count_rows, holds_labels
+from sev.backends._protocol import CannotReadError
 from sev.backends._registry import scorer_for
 from sev.backends._scores import ModelScores, index_of_class
-from sev.backends._votes import vote_scores
-from sev.backends._wrappers import DecisionRule, decision_rule
+from sev.backends._wrappers import DecisionRule, decision_rule, unwrap
 from sev.exceptions import InputError, ModelError, TargetError, UnfittedModelError
 from sev.typing import FloatArray, NativeTable, Response
 
@@ -35,6 +36,16 @@ def model_scores(model: Any, sample: NativeTable, labels: Any = None, target: An
         Labels of the background, which name the classes of a callable.
     target : object, default=None
         The class being explained, as the user gives it; names what a callable scores.
+
+    Returns
+    -------
+    ModelScores
+        How to score rows, for each class.
+
+    Raises
+    ------
+    ModelError
+        If the model returns no scores, or has no fitted model inside.
     """
     _check_fitted(model)
     factory = scorer_for(model)
@@ -54,8 +65,8 @@ def model_scores(model: Any, sample: NativeTable, labels: Any = None, target: An
     if getattr(model, "refit", True) is False:
         raise ModelError(f"{type(model).__name__} has no fitted model inside: fit it with refit=True.")
     raise ModelError(
-        f"{type(model).__name__} returns no scores: it has neither predict_proba nor decision_function, is no "
-        "classifier and is not callable. Pass a function from rows to scores instead."
+        f"{type(model).__name__} returns no scores: it has neither predict_proba nor decision_function, is not "
+        "a classifier and is not callable. Pass a function from rows to scores instead."
     )
 
 
@@ -78,12 +89,22 @@ def _classifier_scores(model: Any, sample: NativeTable, responses: list[Response
 
 def _candidates(model: Any, sample: NativeTable, responses: list[Response], first: ModelScores) -> list[ModelScores]:
     candidates = [first, *(_scores_of_response(model, response, sample, None) for response in responses[1:])]
-    votes = vote_scores(model)
+    votes = _vote_scores(model)
     if votes is None:
         return candidates
     # Support vector machines predict by votes between pairs of classes, whatever shape their decision values have.
     by_votes = ModelScores(votes, "decision_function", first.classes, None, len(first.classes))
     return [*(one for one in candidates if one.response == "predict_proba"), by_votes]
+
+
+def _vote_scores(model: Any) -> Callable[[NativeTable], FloatArray] | None:
+    """Scores by votes, where a model predicts by them."""
+    try:
+        unwrapped = unwrap(model, "decision_function")
+    except CannotReadError:
+        return None
+    votes = look_up(unwrapped.estimator, "votes")
+    return None if votes is None or unwrapped.links else votes(unwrapped)
 
 
 def _scores_of_response(model: Any, response: Response, sample: NativeTable, rule: DecisionRule | None) -> ModelScores:
@@ -94,7 +115,7 @@ def _scores_of_response(model: Any, response: Response, sample: NativeTable, rul
     if names is None:
         names = tuple(range(max(n_columns, 2)))
     if len(names) < 2:
-        raise ModelError(f"The model knows one class only ({names[0]!r}): there is no other side to cross to.")
+        raise ModelError(f"The model has only one class ({names[0]!r}): no decision could ever change.")
     pairs = len(names) * (len(names) - 1) // 2
     if n_columns != len(names) and not (n_columns == 1 and len(names) == 2) and n_columns != pairs:
         raise ModelError(
@@ -144,7 +165,7 @@ def _label_scores(model: Any, sample: NativeTable) -> ModelScores:
     if names is None:
         names = tuple(np.unique(as_array(model.predict(sample))).tolist())
     if len(names) < 2:
-        raise ModelError(f"The model knows one class only ({list(names)}): there is no other side to cross to.")
+        raise ModelError(f"The model has only one class ({list(names)}): no decision could ever change.")
     return ModelScores(_ScoresOfLabels(model.predict, names), "predict", names, None, len(names))
 
 
@@ -184,7 +205,7 @@ def _seen_labels(outputs: Any, labels: Any, target: Any) -> tuple[Any, ...]:
     seen = returned | known | ({target} if target is not None else set())
     names = tuple(sorted(seen, key=str))
     if len(names) < 2:
-        raise ModelError(f"The callable returned one label only ({names[0]!r}): there is no other side to cross to.")
+        raise ModelError(f"The callable returned only one label ({names[0]!r}): no decision could ever change.")
     return names
 
 
@@ -200,8 +221,8 @@ def _two_names(labels: Any, target: Any, *, is_boolean: bool) -> tuple[Any, Any]
         return f"not {target}", target
     if target is None:
         raise TargetError(
-            f"y_train holds the labels {', '.join(map(repr, known[:5]))}, and a callable does not tell which of them "
-            "it scores: pass target= that label."
+            f"y_train holds the labels {', '.join(map(repr, known[:5]))}, and a model that returns one score does "
+            "not tell which of them it scores: pass target= that label (--target on the command line)."
         )
     others = [label for label in known if label != target]
     return (others[0] if len(others) == 1 else f"not {target}"), target

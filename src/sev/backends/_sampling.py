@@ -17,6 +17,16 @@ def representative_rows(frame: pd.DataFrame) -> IntArray:
     """Positions of rows that show what the columns can hold: every category, extremes, missing values, and a spread.
 
     Chosen without chance, so that the same background always gives the same proof.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Background rows.
+
+    Returns
+    -------
+    ndarray of int64
+        Places of rows.
     """
     chosen: dict[int, None] = dict.fromkeys(np.linspace(0, len(frame) - 1, _SPREAD).astype(np.int64).tolist())
     for column in frame.columns:

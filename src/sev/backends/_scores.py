@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sev.backends._outputs import as_scores, count_rows
+from sev.backends._stopping import check_stopped
+from sev.core import list_names, plain_value, suggest_name, warn_user
 from sev.exceptions import InputError, ModelError, TargetError, TargetWarning
 from sev.typing import BoolArray, FloatArray, NativeTable, Response
 
@@ -50,8 +52,35 @@ class Scorer:
     leads: bool = False
 
     def scores(self, rows: NativeTable) -> FloatArray:
-        """Score of the target for each row, as the model itself returns it."""
+        """Score of the target for each row, as the model itself returns it.
+
+        Parameters
+        ----------
+        rows : table or array
+            Rows as the model takes them.
+
+        Returns
+        -------
+        ndarray of float64
+            Of shape (n_rows,).
+        """
+        check_stopped()
         return self.scores_of(self.ask(rows), count_rows(rows))
+
+    def outputs(self, rows: NativeTable) -> FloatArray:
+        """Scores of all classes for each row, as the model itself returns them.
+
+        Parameters
+        ----------
+        rows : table or array
+            Rows as the model takes them.
+
+        Returns
+        -------
+        ndarray of float64
+            Of shape (n_rows, n_classes).
+        """
+        return as_scores(self.ask(rows), count_rows(rows)).astype(np.float64, copy=False)
 
     def scores_of(self, outputs: Any, n_rows: int | None = None) -> FloatArray:
         """Score of the target, from what the model returned for each of some rows.
@@ -62,14 +91,30 @@ class Scorer:
             What the model returned.
         n_rows : int, default=None
             Number of rows that it was given; None leaves the length unchecked.
+
+        Returns
+        -------
+        ndarray of float64
+            Of shape (n_rows,).
+
+        Raises
+        ------
+        ModelError
+            If the model does not return one number for each row, or one for each row and class.
         """
         array = as_scores(outputs, n_rows).astype(np.float64, copy=False)
         if array.ndim == 1:
             if self.n_classes > 2:
-                raise ModelError(f"The model has {self.n_classes} classes but returns one score per row.")
+                raise ModelError(
+                    f"The model has {self.n_classes} classes but returns one score per row: pass a function "
+                    "that returns one column per class."
+                )
             return array if self.target_index == 1 else self._score_of_first(array)
         if array.shape[1] != self.n_classes:
-            raise ModelError(f"The model has {self.n_classes} classes but returns {array.shape[1]} scores per row.")
+            raise ModelError(
+                f"The model has {self.n_classes} classes but returns {array.shape[1]} scores per row: pass a "
+                "function that returns one column per class."
+            )
         if self.leads:
             others = np.delete(array, self.target_index, axis=1)
             return np.asarray(array[:, self.target_index] - others.max(axis=1))
@@ -79,12 +124,49 @@ class Scorer:
         """Score of the first class, from that of the second."""
         return -second if self.response == "decision_function" else 1.0 - second
 
+    def of_second_class(self, scores: FloatArray) -> FloatArray:
+        """Scores of the class being explained, as scores of the second of two classes; and the other way round.
+
+        Parameters
+        ----------
+        scores : ndarray of float64
+            Scores.
+
+        Returns
+        -------
+        ndarray of float64
+            Of the same shape.
+        """
+        return scores if self.sign == 1 else self._score_of_first(scores)
+
     def is_positive(self, scores: FloatArray) -> BoolArray:
-        """Which scores mean the class being explained; a score that is not finite means nothing."""
+        """Which scores mean the class being explained; a score that is not finite means nothing.
+
+        Parameters
+        ----------
+        scores : ndarray of float64
+            Scores.
+
+        Returns
+        -------
+        ndarray of bool
+            One for each score.
+        """
         return np.isfinite(scores) & (scores >= self.threshold)
 
     def is_negative(self, scores: FloatArray) -> BoolArray:
-        """Which scores mean that it is not the class being explained; a score that is not finite means nothing."""
+        """Which scores mean that it is not the class being explained; a score that is not finite means nothing.
+
+        Parameters
+        ----------
+        scores : ndarray of float64
+            Scores.
+
+        Returns
+        -------
+        ndarray of bool
+            One for each score.
+        """
         return np.isfinite(scores) & (scores < self.threshold)
 
     @property
@@ -92,12 +174,12 @@ class Scorer:
         """Whether the model has two classes."""
         return self.n_classes == 2
 
-    @property
+    @cached_property
     def sign(self) -> int:
         """1 when the score grows with that of the second class, -1 when it falls."""
         return 1 if self.target_index == 1 else -1
 
-    @property
+    @cached_property
     def threshold_of_second_class(self) -> float:
         """The threshold, on the score of the second of two classes."""
         if self.sign == 1:
@@ -144,20 +226,33 @@ class ModelScores:
             One of the model's classes; None is the second one, with a warning if there are more than two.
         threshold : float or None
             On the score of the target; None is the model's own decision.
+
+        Returns
+        -------
+        Scorer
+            Scores and decisions about this class.
+
+        Raises
+        ------
+        TargetError
+            If the model does not know the class, or a callable is asked for another than its own.
         """
         index = index_of_class(self.classes, target)
         if target is None and len(self.classes) > 2:
-            warnings.warn(
+            warn_user(
                 f"The model has {len(self.classes)} classes and target= was not given: the class being explained is "
                 f'{self.classes[index]!r}. Pass target= one of {list(self.classes)}, or target="predicted" for the '
                 "predicted class of each row.",
                 TargetWarning,
-                stacklevel=3,
             )
         own = self._default_threshold(index)  # a model may have one that no score reaches
         chosen = own if threshold is None or threshold == own else self._checked_threshold(threshold)
         if self.response == "call" and self.n_columns == 1 and index == 0:
-            raise TargetError("A callable scores one class only: pass a callable that scores the class to explain.")
+            raise TargetError(
+                f"The model returns the score of the class {plain_value(self.classes[1])!r} only, so that "
+                f"{plain_value(self.classes[0])!r} cannot be explained: leave out the target, or give a model that "
+                "knows its classes; a function has to score the class to explain."
+            )
         return Scorer(
             ask=self.ask,
             response=self.response,
@@ -200,7 +295,11 @@ def index_of_class(classes: tuple[Any, ...], target: Any) -> int:
     for index, name in enumerate(classes):  # True for 1 and 1 for True, when nothing fits better
         if name == target:
             return index
-    raise TargetError(f"target={target!r} is not a class of the model: its classes are {list(classes)}.")
+    plain = [plain_value(name) for name in classes]
+    raise TargetError(
+        f"target={plain_value(target)!r} is not a class of the model{suggest_name(target, plain)} Its classes are "
+        f"{list_names(plain)}."
+    )
 
 
 def check_probabilities(scorer: Scorer, scores: FloatArray, threshold: float | None) -> None:
@@ -214,6 +313,11 @@ def check_probabilities(scorer: Scorer, scores: FloatArray, threshold: float | N
         Scores of background rows.
     threshold : float or None
         As the user gave it.
+
+    Raises
+    ------
+    InputError
+        If the scores leave [0, 1] and there is no threshold, or the threshold leaves it.
     """
     finite = scores[np.isfinite(scores)]
     if scorer.response != "call" or scorer.leads or not finite.size:
@@ -222,7 +326,7 @@ def check_probabilities(scorer: Scorer, scores: FloatArray, threshold: float | N
     are_probabilities = low >= 0.0 and high <= 1.0
     if threshold is None and not are_probabilities:
         raise InputError(
-            f"The callable's scores lie between {low:.3g} and {high:.3g}, so they are no probabilities: pass "
+            f"The callable's scores lie between {low:.3g} and {high:.3g}, so they are not probabilities: pass "
             "threshold= (0 for log-odds)."
         )
     if threshold is not None and are_probabilities and not 0.0 <= threshold <= 1.0:

@@ -27,7 +27,18 @@ def refuse_outputs(scores: ModelScores) -> None:
 
 
 def is_function(model: Any) -> bool:
-    """Whether a model is a plain callable, which its user knows to be a black box."""
+    """Whether a model is a plain callable, which its user knows to be a black box.
+
+    Parameters
+    ----------
+    model : object
+        What the user passed.
+
+    Returns
+    -------
+    bool
+        False for estimators, boosters and modules.
+    """
     scores_rows = hasattr(model, "predict_proba") or hasattr(model, "decision_function") or hasattr(model, "predict")
     return callable(model) and not scores_rows and scorer_for(model) is None
 

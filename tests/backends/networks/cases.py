@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from sklearn.neural_network import MLPClassifier
 
-from sev.backends.networks import from_sklearn, from_skorch, from_torch, torch_scorer
+from sev.libraries.sklearn.read_networks import read_mlp as from_sklearn
+from sev.libraries.skorch.read import read_classifier as from_skorch
+from sev.libraries.torch.classifier import torch_scorer
+from sev.libraries.torch.read import read_module as from_torch
 
 
 @dataclass(frozen=True, eq=False)

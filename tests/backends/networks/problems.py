@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from oracle import oracle_of_problem
 from scipy.special import logit
 
 from sev import Status
-from sev.core import Limits, Problem, Solution, brute_force, unpack
+from sev.core import Limits, Problem, Solution, unpack
 
 
 def make_problem(
@@ -51,15 +52,6 @@ def make_problem(
     )
 
 
-def oracle(problem: Problem, row: int):
-    """Size and sets of one row, by brute force."""
-
-    def crosses(sets):
-        return problem.crosses(np.full(len(sets), row), sets)
-
-    return brute_force(crosses, problem.n_features, problem.active[row])
-
-
 def sets_of(problem: Problem, solution: Solution, row: int) -> list[tuple[int, ...]]:
     """The listed sets of a row as tuples."""
     masks = solution.masks[solution.offsets[row] : solution.offsets[row + 1]]
@@ -74,7 +66,7 @@ def status_of(solution: Solution, row: int) -> Status:
 def compare_with_oracle(problem: Problem, solution: Solution) -> int:
     """Assert that all rows have the oracle's size and sets; returns how many rows there were."""
     for row in range(problem.n_rows):
-        size, sets = oracle(problem, row)
+        size, sets = oracle_of_problem(problem, row)
         found = sets_of(problem, solution, row)
         if size is None:
             assert status_of(solution, row) is Status.UNEXPLAINABLE

@@ -24,8 +24,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import sev
-from sev.backends.networks import TorchClassifier, torch_pipeline
 from sev.exceptions import FallbackWarning, MissingDependencyError
+from sev.libraries.torch import TorchClassifier, torch_pipeline
 
 ROWS_PER_KIND = 12
 

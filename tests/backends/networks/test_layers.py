@@ -8,10 +8,10 @@ import pytest
 from backends.networks.cases import make_data, make_mlp
 
 from sev.backends.networks import _activations as activations
-from sev.backends.networks import from_sklearn
 from sev.backends.networks._pool import Pool, furthest_first
 from sev.backends.networks._subsets import subsets
 from sev.backends.networks._vertices import DenseVertices
+from sev.libraries.sklearn.read_networks import read_mlp as from_sklearn
 
 ALL = [
     activations.identity(),

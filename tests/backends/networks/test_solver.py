@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from backends.networks.cases import CASES, get_case
-from backends.networks.problems import compare_with_oracle, make_problem, oracle, sets_of
+from backends.networks.problems import compare_with_oracle, make_problem, sets_of
+from oracle import oracle_of_problem
 from scipy.special import expit, logit
 
 from sev.backends import Backend
@@ -77,7 +78,7 @@ def test_inside_the_band_the_model_decides(name):
     shifted = replace(
         problem, low=problem.low - 0.7, high=problem.high + 0.7, is_across=lambda scores: scores < threshold
     )
-    unlike = sum(oracle(problem, row) != oracle(shifted, row) for row in range(problem.n_rows))
+    unlike = sum(oracle_of_problem(problem, row) != oracle_of_problem(shifted, row) for row in range(problem.n_rows))
     assert unlike >= 3
     compare_with_oracle(shifted, case.backend.solve(shifted))
 

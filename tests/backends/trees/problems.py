@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from oracle import oracle_of_problem
 
 from sev.backends._registry import reader_for, scorer_for
 from sev.core import Limits, Problem, unpack
-from sev.testing import brute_force
 
 
 def own_scores(model, response):
@@ -93,19 +93,6 @@ def make_problem(model, backend, queries, reference, *, kind="minus", response="
     )  # fmt: skip
 
 
-def oracle(problem, row, scores=None):
-    """The definition, asked of the model itself; ``scores`` are those of all sets, by their number, if known."""
-
-    def crosses(sets):
-        if not len(sets):
-            return np.zeros(0, dtype=bool)
-        if scores is not None:
-            return problem.is_across(scores[sets @ (1 << np.arange(problem.n_features))])
-        return problem.crosses(np.full(len(sets), row), sets)
-
-    return brute_force(crosses, problem.n_features, problem.active[row])
-
-
 def all_scores(problem, rows):
     """The model's own scores of every set of each row."""
     n_features = problem.n_features
@@ -121,13 +108,13 @@ def sets_of(solution, row, n_features):
 
 
 def compare(problem, solution, rows=None):
-    """Assert that every row has the oracle's size and sets; gives the number of rows compared."""
+    """Assert that every row has the oracle's size and sets; returns the number of rows compared."""
     from sev import Status
 
     rows = np.arange(problem.n_rows) if rows is None else np.asarray(rows)
     known = all_scores(problem, rows) if problem.n_features <= 12 else [None] * len(rows)
     for row, scores in zip(rows, known, strict=True):
-        size, sets = oracle(problem, row, scores)
+        size, sets = oracle_of_problem(problem, row, scores)
         found = sets_of(solution, row, problem.n_features)
         status = Status.from_code(int(solution.status[row]))
         assert len(set(found)) == len(found)

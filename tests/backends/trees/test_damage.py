@@ -31,8 +31,8 @@ DAMAGED = {
     "no nodes": (changed(left=[], right=[], column=[], threshold=[], value=[]), "empty"),
     "a category below zero": (replace(stump(0, 1.0), categories={0: [-3]}), "category"),
     "a category too large": (replace(stump(0, 1.0), categories={0: [2**40]}), "category"),
-    "categories at a leaf": (replace(stump(0, 1.0), categories={1: [3]}), "no split"),
-    "categories at no node": (replace(stump(0, 1.0), categories={8: [3]}), "no split"),
+    "categories at a leaf": (replace(stump(0, 1.0), categories={1: [3]}), "not a split"),
+    "categories at no node": (replace(stump(0, 1.0), categories={8: [3]}), "not a split"),
 }  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def test_it_finds_what_branch_and_bound_finds(model, request):
     calls = request.getfixturevalue("at_once")
     found = backend.solve(problem)
     assert len(calls) > 5
-    assert (expected.sizes() > 3).any() or (expected.sizes() < 0).any()
+    assert (expected.sizes() > 3).any() or np.isnan(expected.sizes()).any()
     for row in range(problem.n_rows):
         assert found.status[row] == expected.status[row]
         assert found.lower_bound[row] == expected.lower_bound[row]

@@ -35,7 +35,7 @@ def test_sizes_and_all_sets_are_those_of_the_definition(model, kind, strategies,
         solution = backend.solve(problem)
         compare(problem, solution)
         sizes += solution.sizes().tolist()
-    assert max(sizes) >= 4
+    assert np.nanmax(sizes) >= 4
 
 
 @pytest.mark.parametrize("p", [19, 30])
@@ -49,7 +49,7 @@ def test_both_ways_agree_where_there_are_too_many_sets_to_ask(p, monkeypatch):
     monkeypatch.setattr(plan, "STRATEGIES", BRANCH)
     slow = backend.solve(problem)
     assert (quick.sizes() >= 4).sum() > 5
-    assert quick.sizes().max() >= 6
+    assert np.nanmax(quick.sizes()) >= 6
     assert quick.status.tolist() == slow.status.tolist()
     assert quick.lower_bound.tolist() == slow.lower_bound.tolist()
     for row in range(problem.n_rows):
@@ -78,7 +78,7 @@ def test_exact_ties(p, width, strategies, monkeypatch):
             solution = model.backend.solve(problem)
             compare(problem, solution)
             sizes += solution.sizes().tolist()
-    assert max(sizes) >= 4
+    assert np.nanmax(sizes) >= 4
 
 
 @EACH

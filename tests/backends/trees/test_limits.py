@@ -9,12 +9,12 @@ from backends.trees.problems import (
     all_scores,
     compare,
     make_problem,
-    oracle,
     own_scores,
     read,
     sets_of,
     with_limits,
 )
+from oracle import oracle_of_problem
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 
 from sev import Explainer, Status
@@ -91,8 +91,8 @@ def test_large_sets(depth, kind):
             solution = backend.solve(problem)
             compare(problem, solution)
             sizes += solution.sizes().tolist()
-    assert max(sizes) >= 4
-    assert -1 in sizes
+    assert np.nanmax(sizes) >= 4
+    assert np.isnan(sizes).any()
 
 
 @pytest.mark.parametrize("make", [RandomForestClassifier, ExtraTreesClassifier])
@@ -106,7 +106,7 @@ def test_large_sets_of_deep_forests(make):
         solution = backend.solve(problem)
         compare(problem, solution)
         sizes += solution.sizes().tolist()
-    assert max(sizes) >= 4
+    assert np.nanmax(sizes) >= 4
 
 
 @pytest.mark.parametrize("widest", [3, 5])
@@ -122,7 +122,7 @@ def test_more_features_than_a_word_and_than_a_table(n_columns, widest):
     reference = np.ones((1, n_columns))
     problem = model.problem(queries, reference)
     solution = model.backend.solve(problem)
-    size, sets = oracle(problem, 0)
+    size, sets = oracle_of_problem(problem, 0)
     assert size == (3 if n_columns < 300 else 2)
     assert set(sets_of(solution, 0, n_columns)) == sets
 
@@ -133,7 +133,7 @@ def test_four_of_forty_features_by_tables():
     trees += [chain(rng.choice(40, 3, replace=False), rng.uniform(-0.4, 0.4)) for _ in range(300)]
     model = Hand(trees, 40, base=3.75)
     problem = model.problem(np.zeros((1, 40)), np.ones((1, 40)))
-    size, sets = oracle(problem, 0)
+    size, sets = oracle_of_problem(problem, 0)
     assert size == 4
     assert set(sets_of(model.backend.solve(problem), 0, 40)) == sets
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit
@@ -59,14 +59,15 @@ class TreeBackend:
     score_noise: float = 1e-15
     takes_missing: bool = False
     fixed_columns: tuple[int, ...] = ()
-    family: str = field(default="trees", init=False)
+    family: ClassVar[str] = "trees"
+    lists_sets_later: ClassVar[bool] = False
 
     @property
     def n_columns(self) -> int:
         """Number of encoded columns."""
         return self.forest.n_columns
 
-    @property
+    @cached_property
     def score_tolerance(self) -> float:
         """How far scores may be from the model's own by rounding."""
         steepest = 1.0 if self.link.kind == "linear" else 0.25

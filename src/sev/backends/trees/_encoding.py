@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from sev.backends.trees._forest import ZERO_WIDTH
 from sev.typing import FloatArray, NativeTable
 
 
@@ -26,6 +27,12 @@ def single_precision(rows: NativeTable) -> FloatArray:
     """Numeric rows rounded to float32, as libraries that compare in float32 see them."""
     with np.errstate(over="ignore"):  # beyond float32 the libraries say infinity too, or refuse
         return to_numbers(rows).astype(np.float32).astype(np.float64)
+
+
+def with_wide_zero(rows: NativeTable) -> FloatArray:
+    """Numeric rows with zero in place of numbers very close to it, as LightGBM compares them."""
+    numbers = to_numbers(rows)
+    return np.where(np.abs(numbers) <= ZERO_WIDTH, 0.0, numbers)
 
 
 def to_frame(rows: NativeTable) -> Any:

@@ -142,7 +142,7 @@ def _check(tree: Tree, number: int, n_columns: int) -> None:
         raise CannotReadError(f"a leaf of tree {number} is not a finite number")
     for node, members in (tree.categories or {}).items():
         if not (0 <= node < n_nodes and inner[node]):
-            raise CannotReadError(f"tree {number} has categories at a node that is no split")
+            raise CannotReadError(f"tree {number} has categories at a node that is not a split")
         if len(members) and not 0 <= min(members) <= max(members) < _MOST_CATEGORIES:
             raise CannotReadError(f"tree {number} has a category number out of range (0 to {_MOST_CATEGORIES - 1:,})")
 

@@ -23,8 +23,8 @@ ROWS_FOR_PATTERNS = 300
 PATTERN_SPLITS, PATTERN_FEATURES = 8, 64
 #: Patterns of all trees, and bits of the vectors behind them, up to which they are made.
 MOST_PATTERNS, MOST_PATTERN_BITS = 600_000, 100_000_000
-#: Tables to keep: for both kinds, with and without restricted features.
-MOST_PATTERN_TABLES = 4
+#: Tables to keep: for several references, both kinds, with and without restricted features.
+MOST_PATTERN_TABLES = 16
 
 # -- which tables a row may have ---------------------------------------------------------------------------------------
 

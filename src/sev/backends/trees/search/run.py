@@ -61,7 +61,8 @@ class Run:
     """
 
     def __init__(self, session: _native.Session, problem: Problem, sure: float, *, looks_up_triples: bool) -> None:
-        n_rows = problem.n_rows
+        n_rows, self._n_features = problem.active.shape
+        self._n_rows = n_rows
         self._session = session
         self._problem = problem
         self._sure = sure
@@ -75,13 +76,13 @@ class Run:
         self._lower_bound = np.ones(n_rows, dtype=np.int64)
         self._complete = np.zeros(n_rows, dtype=np.bool_)
         self._reasons: dict[int, str] = {}
-        self._sets: list[tuple[IntArray, MaskArray]] = []
+        self._sets: list[tuple[IntArray, MaskArray, FloatArray]] = []
         self._n_ties = np.zeros(n_rows, dtype=np.int64)
 
     def solve(self) -> Solution:
         """Search until every row has an answer."""
         # one more than is wanted: whether that one crosses tells whether the list is complete
-        waiting = [(self._max_sets + 1, np.arange(self._problem.n_rows, dtype=np.int64))]
+        waiting = [(self._max_sets + 1, np.arange(self._n_rows, dtype=np.int64))]
         while waiting:
             cap, rows = waiting.pop()
             if rows.size:  # all at once, so that the model scores the ties of all rows in one call
@@ -92,34 +93,42 @@ class Run:
 
     def _search(self, rows: IntArray, cap: int) -> Iterator[Answers]:
         """The answers of some rows, as they come."""
-        answers = self._call("pairs", rows, cap, widest=plan.PAIRS_FEATURES)
-        is_open = answers.outcome == Outcome.OPEN
-        if not is_open.all():
-            yield answers.take(~is_open)
-        rows = self._go_on(answers, is_open)
-        # Only a walk sees which features were met, and so whether there are larger sets than those that are wanted.
-        if rows.size and self._looks_up_triples and int(self._from_size[rows].max()) <= self._max_size:
+        if self._looks_up_triples:
             answers = self._call_cubic(rows, cap, last=plan.UNLIMITED, looks_up=True)
             # A list that was cut by its work limit is made again from the walked trees, as it is without patterns.
             is_open = (answers.outcome == Outcome.OPEN) | (answers.outcome == Outcome.SPENT)
-            if not is_open.all():
-                yield answers.take(~is_open)
-            rows = self._go_on(answers, is_open)
+        else:
+            answers = self._call("pairs", rows, cap, widest=plan.PAIRS_FEATURES)
+            is_open = answers.outcome == Outcome.OPEN
+        if not is_open.all():
+            yield answers.take(~is_open)
+        rows = self._go_on(answers, is_open)
         if rows.size:
             yield from self._search_walked(rows, cap)
 
     def _search_walked(self, rows: IntArray, cap: int) -> Iterator[Answers]:
-        known = self._session.facts(rows).tolist()
-        facts = {row: Facts(*some) for row, some in zip(rows.tolist(), known, strict=True)}
+        if self._problem.limits.within_size:
+            large = self._from_size[rows] > self._max_size
+            if large.any():
+                yield self._ended(rows[large], Outcome.TOO_LARGE, np.full(int(large.sum()), self._max_size))
+            rows = rows[~large]
+            if not rows.size:
+                return
+        known = self._session.facts(rows)
+        sizes, n_features = self._from_size[rows], np.ascontiguousarray(known[:, 0])
+        none = sizes > n_features
+        large = ~none & (sizes > self._max_size)
+        for ended, outcome, proven in (
+            (none, Outcome.NONE, n_features),
+            (large, Outcome.TOO_LARGE, np.full(rows.size, self._max_size)),
+        ):
+            if ended.any():
+                yield self._ended(rows[ended], outcome, proven[ended])
+        left = ~none & ~large
+        facts = {row: Facts(*some) for row, some in zip(rows[left].tolist(), known[left].tolist(), strict=True)}
         chosen: dict[Strategy | None, list[int]] = {plan.CUBIC: [], plan.TRIPLES: [], None: []}
         for row, some in facts.items():
-            size = int(self._from_size[row])
-            if size > some.n_features:
-                yield self._ended(row, Outcome.NONE, some.n_features)
-            elif size > self._max_size:
-                yield self._ended(row, Outcome.TOO_LARGE, self._max_size)
-            else:
-                chosen[plan.first_strategy(some, size)].append(row)
+            chosen[plan.first_strategy(some, int(self._from_size[row]))].append(row)
         for strategy, last in ((plan.CUBIC, plan.UNLIMITED), (plan.TRIPLES, 3)):
             if chosen[strategy]:
                 some_rows = np.array(chosen[strategy], dtype=np.int64)
@@ -138,7 +147,7 @@ class Run:
         while size <= facts.n_features:
             self._from_size[row] = size
             if size > self._max_size:
-                return self._ended(row, Outcome.TOO_LARGE, self._max_size)
+                return self._ended(np.array([row]), Outcome.TOO_LARGE, np.array([self._max_size]))
             if size >= plan.PROOF_SIZE and not feasible:
                 answers = self._prove(row, min(left, limit - left + plan.BRANCH_PROOF_WORK))
                 if answers.outcome[0] == Outcome.NONE:
@@ -154,7 +163,7 @@ class Run:
             if answers.outcome[0] != Outcome.OPEN:
                 return answers
             size += 1
-        return self._ended(row, Outcome.NONE, facts.n_features)
+        return self._ended(np.array([row]), Outcome.NONE, np.array([facts.n_features]))
 
     def _prove(self, row: int, work: int) -> Answers:
         """Whether any set crosses at all: greed may find one, else branch and bound may show that there is none."""
@@ -206,11 +215,11 @@ class Run:
         self._from_size[rows] = answers.proven[is_open] + 1
         return rows
 
-    def _ended(self, row: int, outcome: Outcome, proven: int) -> Answers:
-        one, none = np.array([row]), np.zeros(1, dtype=np.int64)
-        words = n_words(self._problem.n_features)
+    def _ended(self, rows: IntArray, outcome: Outcome, proven: IntArray) -> Answers:
+        none = np.zeros(rows.size, dtype=np.int64)
+        words = n_words(self._n_features)
         return Answers(
-            one, np.array([outcome], dtype=np.int8), np.array([proven]), none, none, none,
+            rows, np.full(rows.size, outcome, dtype=np.int8), proven, none, none, none,
             np.zeros((0, words), dtype=np.uint64), np.zeros(0),
         )  # fmt: skip
 
@@ -239,13 +248,14 @@ class Run:
         first = answers.sets[np.cumsum(kept) - kept]
         larger = np.bitwise_count(first).sum(axis=1) > answers.proven + 1
         self._status[rows[larger]] = Status.FEASIBLE.code
-        if sure.all():  # nothing to ask: as a rule
+        if sure.all() and self._problem.accepts is None:  # nothing to ask: as a rule
             self._complete[rows] = all_seen & (count <= self._max_sets)
-            self._sets.append((np.repeat(rows, kept), answers.sets))
+            self._sets.append((np.repeat(rows, kept), answers.sets, answers.values))
             return []
         owner = np.repeat(rows, kept)
         crosses = self._ask(owner, answers.sets, sure)
-        confirmed = np.bincount(owner[crosses], minlength=self._problem.n_rows)[rows]
+        self._refuse(owner, answers.sets, crosses)
+        confirmed = np.bincount(owner[crosses], minlength=self._n_rows)[rows]
         failed = np.isin(rows, list(self._reasons))
         # Where the model refused some, those beyond the cut may be among the first max_sets, or all may be listed.
         short = ~all_seen & (confirmed < kept) & (confirmed <= self._max_sets) & ~failed & ~larger
@@ -254,7 +264,7 @@ class Run:
         self._status[rows[~settled & ~failed]] = Status.UNDECIDED.code
         self._complete[rows[settled]] = (all_seen & (confirmed <= self._max_sets))[settled]
         crosses &= np.isin(owner, rows[settled])
-        self._sets.append((owner[crosses], answers.sets[crosses]))
+        self._sets.append((owner[crosses], answers.sets[crosses], answers.values[crosses]))
         following = rows[(confirmed == 0) & all_seen & ~failed]
         self._from_size[following] = answers.proven[(confirmed == 0) & all_seen & ~failed] + 2
         self._lower_bound[following] = self._from_size[following]
@@ -265,7 +275,7 @@ class Run:
         """Which sets cross; the model scores those that are not sure."""
         crosses = sure.copy()
         unsure = np.flatnonzero(~sure)
-        sets = unpack(masks[unsure], self._problem.n_features)
+        sets = unpack(masks[unsure], self._n_features)
         np.add.at(self._n_ties, owner[unsure], 1)
         try:
             crosses[unsure] = self._problem.crosses(owner[unsure], sets)
@@ -280,19 +290,43 @@ class Run:
                     self._reasons[int(row)] = f"{type(error).__name__}: {error}"
         return crosses
 
+    def _no_sets(self) -> tuple[IntArray, MaskArray, FloatArray]:
+        masks = np.zeros((0, n_words(self._n_features)), dtype=np.uint64)
+        return np.zeros(0, dtype=np.int64), masks, np.zeros(0)
+
+    def _query_margins(self) -> FloatArray | None:
+        return self._session.query_margins()
+
+    def _helpful(self) -> BoolArray | None:
+        helpful = np.zeros((self._n_rows, self._n_features), dtype=np.bool_)
+        none = np.flatnonzero(self._status == Status.UNEXPLAINABLE.code)
+        if none.size:
+            helpful[none] = self._session.helpful(none)
+        return helpful
+
+    def _refuse(self, owner: IntArray, masks: MaskArray, crosses: BoolArray) -> None:
+        """Take out the sets that cross but do not count; each is one that the search did not foresee, like a tie."""
+        if self._problem.accepts is None or not crosses.any():
+            return
+        across = np.flatnonzero(crosses)
+        sets = unpack(masks[across], self._n_features)
+        crosses[across] = self._problem.accepts(owner[across], sets)
+        np.add.at(self._n_ties, owner[across[~crosses[across]]], 1)
+
     def _solution(self) -> Solution:
         for row in self._reasons:
             self._lower_bound[row] = 0
-        words = n_words(self._problem.n_features)
-        parts = self._sets or [(np.zeros(0, dtype=np.int64), np.zeros((0, words), dtype=np.uint64))]
-        owner, masks = parts[0] if len(parts) == 1 else (np.concatenate(part) for part in zip(*parts, strict=True))
+        parts = self._sets or [self._no_sets()]
+        owner, masks, values = (
+            parts[0] if len(parts) == 1 else (np.concatenate(part) for part in zip(*parts, strict=True))
+        )
         if (owner[1:] < owner[:-1]).any():
             order = np.argsort(owner, kind="stable")
-            owner, masks = owner[order], masks[order]
-        counts = np.bincount(owner, minlength=self._problem.n_rows)
+            owner, masks, values = owner[order], masks[order], values[order]
+        counts = np.bincount(owner, minlength=self._n_rows)
         if owner.size and counts.max() > self._max_sets:
             place = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
-            masks = masks[place < self._max_sets]
+            masks, values = masks[place < self._max_sets], values[place < self._max_sets]
             counts = np.minimum(counts, self._max_sets)
         return Solution(
             status=self._status,
@@ -301,4 +335,7 @@ class Run:
             masks=np.ascontiguousarray(masks),
             complete=self._complete,
             reasons=self._reasons,
+            query_margins=self._query_margins(),
+            set_margins=values if self._problem.direction < 0 else -values,
+            helpful=self._helpful(),
         )

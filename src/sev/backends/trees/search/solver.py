@@ -10,6 +10,7 @@ import numpy as np
 from sev import _native
 from sev.backends.trees._forest import SPECIAL, Forest
 from sev.backends.trees.search import plan
+from sev.backends.trees.search.joint import solve_joint_trees
 from sev.backends.trees.search.run import Run
 from sev.core import Problem, Solution
 from sev.typing import BoolArray, FloatArray
@@ -40,6 +41,8 @@ class Solver:
 
     def solve(self, problem: Problem) -> Solution:
         """Solve the problem exactly, within its limits."""
+        if problem.accepts is not None:
+            return solve_joint_trees(problem, self._forest, self._noise, self._grid)
         down = problem.direction < 0
         sign = 1.0 if down else -1.0
         low, high = problem.low - self._noise, problem.high + self._noise
@@ -72,13 +75,18 @@ class Solver:
 
     def _patterns_for(self, problem: Problem, sign: float, marked: _native.MarkedForest) -> _native.Patterns | None:
         """Tables for many rows and one reference; None where they do not pay."""
-        if problem.n_features > plan.PATTERN_FEATURES or not self._is_small:
+        n_features = problem.active.shape[1]
+        if n_features > plan.PATTERN_FEATURES or not self._is_small:
             return None
-        differs = problem.queries != problem.reference
-        parted = np.zeros(problem.n_features, dtype=np.bool_)
-        parted[problem.column_feature[differs.any(axis=0)]] = True
+        # A feature that is active in some row counts as one that differs, which it does in the raw rows at least.
+        in_use = np.asarray(problem.active.any(axis=0))
+        parted = in_use.copy()
+        rest = np.flatnonzero(~parted[problem.column_feature])
+        if rest.size:
+            differs = problem.queries[:, rest] != problem.reference[rest]
+            parted[problem.column_feature[rest[differs.any(axis=0)]]] = True
         # Features on which query and reference agree part no split: tables fit if they treat the others alike.
-        restricted = parted & ~problem.active.any(axis=0)
+        restricted = parted & ~in_use
         key = (problem.reference.tobytes(), problem.kind, sign, problem.column_feature.tobytes())
         known = self._known  # one read: another thread may put in another list at any time
         mine = next((one for one in known if one.key == key and _fits(one, restricted, parted)), None)
