@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracle import assert_equals_oracle
+from paper_references import PAPER
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
@@ -22,44 +23,8 @@ import sev
 from sev import datasets
 from sev.backends._categories import category_columns
 from sev.exceptions import FallbackWarning, InputError, PositiveReferenceError, ReferenceWarning
-from sev.references import Auto, Background, FittedReference, FixedRow, NearestRow, Typical, as_reference
+from sev.references import Auto, Background, FittedReference, FixedRow, NearestToMean, Typical, as_reference
 
-# Figures printed in the explanation tables of the paper (appendix H): means and modes over the negative class.
-PAPER = {
-    "german": {
-        "duration": 19.21,
-        "credit_amount": 2985.46,
-        "age": 36.22,
-        "checking_status": "no checking account",
-        "purpose": "radio/television",
-        "other_debtors": "none",
-        "housing": "own",
-    },
-    "adult": {
-        "age": 36.78,
-        "education-num": 9.6,
-        "capital-gain": 148.75,
-        "capital-loss": 53.14,
-        "hours-per-week": 38.84,
-        "workclass": "Private",
-        "marital-status": "Never-married",
-        "occupation": "Adm-clerical",
-        "relationship": "Not-in-family",
-        "race": "White",
-    },
-    "fico": {
-        "ExternalRiskEstimate": 72.21,
-        "MSinceMostRecentTradeOpen": 9.2,
-        "NumSatisfactoryTrades": 21.1,
-        "PercentTradesNeverDelq": 89.98,
-        "MaxDelq2PublicRecLast12M": 5.36,
-        "PercentInstallTrades": 29.82,
-        "NumInqLast6M": 0.6,
-        "NumInqLast6Mexcl7days": 0.56,
-        "NetFractionRevolvingBurden": 22.26,
-        "NumRevolvingTradesWBalance": 2.95,
-    },
-}
 LOADERS = {"german": datasets.load_german_credit, "adult": datasets.fetch_adult, "fico": datasets.fetch_heloc}
 
 
@@ -176,7 +141,7 @@ def test_an_object_of_ones_own_with_several_rows():
 def test_what_can_be_given_as_a_reference():
     assert as_reference("median") == Typical("median")
     assert isinstance(as_reference([1, 2]), FixedRow)
-    assert isinstance(as_reference(NearestRow()), NearestRow)
+    assert isinstance(as_reference(NearestToMean()), NearestToMean)
     with pytest.raises(InputError, match="mean"):
         as_reference("middle")
 

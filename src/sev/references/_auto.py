@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
+from sev.core import warn_user
 from sev.exceptions import ReferenceWarning
-from sev.references._nearest import NearestRow
+from sev.references._near_mean import NearestToMean
 from sev.references._protocol import Background, FittedReference
 from sev.references._typical import Typical
 
@@ -22,12 +22,34 @@ class Auto:
     observed_integers : bool, default=True
         Whether columns of integers take the value that occurs nearest to their mean or median, so that nobody is
         compared with 1.96 children.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> sev.Explainer(explainer.model, X, y, reference=sev.references.Auto()).reference.to_dict("records")
+    [{'debt': 1, 'late': 0, 'age': 40}]
     """
 
     observed_integers: bool = True
 
     def fit(self, background: Background) -> FittedReference:
-        """Try one after the other."""
+        """Try one after the other.
+
+        Parameters
+        ----------
+        background : Background
+            The rows to choose from.
+
+        Returns
+        -------
+        FittedReference
+            One row.
+        """
         mean, median = (Typical(centre, self.observed_integers) for centre in ("mean", "median"))
         reasons = []
         for candidate in (mean, median):
@@ -37,13 +59,12 @@ class Auto:
                 break
             reasons.append(reason)
         else:
-            fitted = NearestRow().fit(background)
+            fitted = NearestToMean().fit(background)
         if reasons:
-            warnings.warn(
+            warn_user(
                 f"The mean of the background {reasons[0]}; the reference is the {fitted.name} instead. Pass reference= "
                 "to choose another.",
                 ReferenceWarning,
-                stacklevel=4,
             )
         return fitted
 

@@ -1,48 +1,130 @@
-"""The real row closest to a typical one."""
+"""Real rows near the query, and rows that the user gives."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from sev.exceptions import PositiveReferenceError
+from sev.exceptions import InputError
+from sev.references._assign import AssignNearest
+from sev.references._distance import Distance
 from sev.references._protocol import Background, FittedReference
-from sev.references._typical import Typical
-from sev.typing import FloatArray
 
 
 @dataclass(frozen=True)
-class NearestRow:
-    """Of the real rows of the other class that the model also predicts so, the one nearest to the mean.
+class Nearest:
+    """The real row of the other class that is nearest to the query.
 
-    Distances add up the columns: numbers in standard deviations, one for every other value that differs.
+    Only rows that the model also predicts as the other class take part. Numbers are compared in standard deviations of
+    the background; a category, a boolean or a one-hot block counts 1 where it differs.
+
+    Parameters
+    ----------
+    k : int, default=1
+        Compare each query with this many rows and keep the smallest explanation: proven over all of them.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> near = sev.Explainer(explainer.model, X, y, reference=sev.references.Nearest())
+    >>> near.explain_one(X.iloc[5]).reference.to_dict()
+    {'debt': 2, 'late': 0, 'age': 30}
     """
 
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise InputError(f"Nearest(k={self.k!r}): k must be an integer of at least 1.")
+
     def fit(self, background: Background) -> FittedReference:
-        """Find the row."""
-        candidates = background.rows.loc[background.negatives]
-        candidates = candidates.loc[~background.is_positive(candidates)]
-        if candidates.empty:
-            raise PositiveReferenceError(
-                "The model predicts every background row of the other class as the class being explained, so no row "
-                "can serve as reference: raise `threshold`, or look at the model first."
-            )
-        centre = Typical("mean").fit(background).rows
-        nearest = int(np.argmin(_distances(candidates, centre, background)))
-        return FittedReference(candidates.iloc[[nearest]].reset_index(drop=True), "nearest real row")
+        """Collect the rows.
+
+        Parameters
+        ----------
+        background : Background
+            The rows to choose from.
+
+        Returns
+        -------
+        FittedReference
+            All rows of the other class that the model predicts so.
+        """
+        rows = background.rows.loc[background.accepted]
+        rows = rows.loc[~_is_repeated(rows)]
+        names = tuple(f"row {label}" for label in rows.index.tolist())
+        rows = rows.reset_index(drop=True)
+        several = self.k > 1
+        assign = AssignNearest(distance=Distance.of(background), k=self.k, several=several)
+        name = f"best of the {self.k} nearest real rows" if several else "nearest real row to the query"
+        return FittedReference(rows, name, assign, names, several)
 
 
-def _distances(rows: pd.DataFrame, centre: pd.DataFrame, background: Background) -> FloatArray:
-    total = np.zeros(len(rows))
-    for column in rows.columns:
-        values, middle = rows[column], centre[column].iloc[0]
-        if background.is_quantity(column) and values.dtype.kind not in "mM":
-            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-            spread = float(np.nanstd(numbers)) if np.isfinite(numbers).any() else 0.0
-            gap = np.abs(numbers - float(middle)) / spread if spread > 0 else np.zeros(len(rows))
-            total += np.nan_to_num(gap, nan=1.0)
-        else:
-            total += (values != middle).to_numpy(dtype=np.float64, na_value=1.0)
-    return total
+@dataclass(frozen=True)
+class Rows:
+    """Rows that the user gives; each query is compared with the nearest of them.
+
+    Parameters
+    ----------
+    rows : table, or array of shape (n_rows, n_columns)
+        The rows, in the form that the model takes.
+
+    Raises
+    ------
+    InputError
+        When it is fitted, if there are no rows, or they do not have the columns of the background.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> own = sev.Explainer(explainer.model, X, y, reference=X[:2])
+    >>> own.explain_one(X.iloc[5]).reference.to_dict()
+    {'debt': 2, 'late': 0, 'age': 30}
+    """
+
+    rows: Any
+
+    def fit(self, background: Background) -> FittedReference:
+        """Check the rows against the background's columns.
+
+        Parameters
+        ----------
+        background : Background
+            The rows to choose from.
+
+        Returns
+        -------
+        FittedReference
+            The rows.
+
+        Raises
+        ------
+        InputError
+            If there are none, or they do not have the columns of the background.
+        """
+        frame: pd.DataFrame = background.form.to_frame(self.rows, what="reference").reset_index(drop=True)
+        if frame.empty:
+            raise InputError("reference has no rows: pass at least one.")
+        if len(frame) == 1:
+            return FittedReference(frame, "given row")
+        assign = AssignNearest(distance=Distance.of(background))
+        return FittedReference(frame, f"nearest of {len(frame)} given rows", assign)
+
+
+def _is_repeated(rows: pd.DataFrame) -> pd.Series:
+    try:
+        return rows.duplicated()
+    except TypeError:  # cells that cannot be hashed, such as lists
+        return rows.astype(str).duplicated()

@@ -27,17 +27,42 @@ class Typical:
     observed_integers : bool, default=False
         Whether a column that holds only integers takes, instead of the mean or median, the value nearest to it that
         occurs in the background; of two that are equally near the smaller one.
+    observed_numbers : bool, default=False
+        The same for every column of numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> sev.Explainer(explainer.model, X, y, reference=sev.references.Typical("median")).reference.to_dict("records")
+    [{'debt': 1, 'late': 0, 'age': 40}]
     """
 
     centre: Literal["mean", "median"] = "mean"
     observed_integers: bool = False
+    observed_numbers: bool = False
 
     def fit(self, background: Background) -> FittedReference:
-        """Compute the row."""
+        """Compute the row.
+
+        Parameters
+        ----------
+        background : Background
+            The rows to choose from.
+
+        Returns
+        -------
+        FittedReference
+            One row.
+        """
         rows = background.rows.loc[background.negatives]
         values: dict[Any, Any] = {}
         for feature in background.space.features:
-            if len(feature.columns) > 1 and all(_has_two_values(background.rows[c]) for c in feature.columns):
+            if len(feature.columns) > 1 and all(has_two_values(background.rows[c]) for c in feature.columns):
                 values.update(_joint_mode(rows, feature))
             else:
                 values.update({c: self._typical_value(c, rows[c], background) for c in feature.columns})
@@ -46,18 +71,31 @@ class Typical:
 
     def _typical_value(self, column: Any, values: pd.Series, background: Background) -> Any:
         everywhere = background.rows[column]
-        if not background.is_quantity(column) or _has_two_values(everywhere):
+        if not background.is_quantity(column) or has_two_values(everywhere):
             return _mode(values)
         if values.isna().all():
             return np.nan
         centre = values.mean() if self.centre == "mean" else values.median()
-        if self.observed_integers and holds_integers(everywhere):
+        if values.dtype.kind not in "mM" and (
+            self.observed_numbers or (self.observed_integers and holds_integers(everywhere))
+        ):
             return _nearest_value(everywhere, float(centre))
         return centre
 
 
 def holds_integers(values: pd.Series) -> bool:
-    """Whether a column of numbers holds nothing but integers and missing values."""
+    """Whether a column of numbers holds nothing but integers and missing values.
+
+    Parameters
+    ----------
+    values : Series
+        A column.
+
+    Returns
+    -------
+    bool
+        False for text and booleans.
+    """
     if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype):
         return False
     if pd.api.types.is_integer_dtype(values.dtype):
@@ -74,7 +112,19 @@ def _nearest_value(values: pd.Series, centre: float) -> Any:
     return candidates.iloc[int(np.argmin(gaps))]
 
 
-def _has_two_values(values: pd.Series) -> bool:
+def has_two_values(values: pd.Series) -> bool:
+    """Whether a column has at most two different values, not counting missing ones.
+
+    Parameters
+    ----------
+    values : Series
+        A column.
+
+    Returns
+    -------
+    bool
+        True also for a column of one value, or none.
+    """
     return values.nunique(dropna=True) <= 2
 
 

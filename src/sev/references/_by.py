@@ -1,0 +1,186 @@
+"""One reference for each value of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.core import suggest_name, warn_user
+from sev.exceptions import InputError, PositiveReferenceError, ReferenceWarning, UnknownFeatureError
+from sev.references._assign import AssignGroup
+from sev.references._protocol import Assignment, Background, FittedReference, Reference
+from sev.typing import BoolArray
+
+#: Columns of numbers with more different values than this are cut into intervals.
+_MOST_NUMBERS = 12
+
+
+@dataclass(frozen=True)
+class By:
+    """One reference for each value of a column: "people like you".
+
+    A column of numbers with more than 12 different values is cut into intervals with about the same number of
+    background rows. A group without rows of the other class, a missing value where the background has none, and a
+    value that no background row has get the reference of all rows; a warning names them.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    reference : reference, default="auto"
+        What each group is compared with: as for :class:`sev.Explainer`.
+    bins : int, default=4
+        Number of intervals of a column of numbers.
+
+    Raises
+    ------
+    UnknownFeatureError
+        When it is fitted, if the rows do not have the column.
+
+    Examples
+    --------
+    >>> import sev
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> data = sev.datasets.load_german_credit()
+    >>> X = data.X[["duration", "credit_amount", "people_liable"]]
+    >>> model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, data.y)
+    >>> explainer = sev.Explainer(model, X, data.y, reference=sev.references.By("people_liable"))
+    >>> explainer.explain_one(X.iloc[1]).compared_with
+    'people_liable 1'
+    """
+
+    column: Any
+    reference: Any = "auto"
+    bins: int = 4
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bins, bool) or not isinstance(self.bins, int) or self.bins < 2:
+            raise InputError(f"By({self.column!r}, bins={self.bins!r}): bins must be an integer of at least 2.")
+
+    def fit(self, background: Background) -> FittedReference:
+        """Fit one reference for each group.
+
+        Parameters
+        ----------
+        background : Background
+            The rows to choose from.
+
+        Returns
+        -------
+        FittedReference
+            One row for each group.
+
+        Raises
+        ------
+        UnknownFeatureError
+            If the rows do not have the column.
+        InputError
+            If ``bins`` is below 2.
+        """
+        from sev.references import as_reference
+
+        if self.column not in background.rows.columns:
+            raise UnknownFeatureError(
+                f"By({self.column!r}): the rows do not have this column"
+                f"{suggest_name(self.column, background.form.columns)}"
+            )
+        inner = as_reference(self.reference)
+        values, edges = self._groups(background)
+        parts: list[FittedReference | None] = []
+        names, empty = [], []
+        for name, members in self._members(background.rows[self.column], values, edges):
+            part = _fit_if_accepted(inner, background.among(members))
+            parts.append(part)
+            names.append(name)
+            if part is None and members.any():
+                empty.append(name)
+        if empty:
+            warn_user(
+                f"No background row of the other class that the model predicts as such has {', '.join(empty)}: these "
+                "rows are compared with the reference of all rows.",
+                ReferenceWarning,
+            )
+        overall = _fit_group(inner, background)
+        return _put_together(self.column, values, edges, [*parts, overall], [*names, "all rows"])
+
+    def _groups(self, background: Background) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+        known = background.rows[self.column].dropna()
+        different = known.drop_duplicates()
+        if not background.is_quantity(self.column) or known.dtype.kind in "mM" or len(different) <= _MOST_NUMBERS:
+            return tuple(sorted(different.tolist(), key=lambda value: (str(type(value)), value))), ()
+        numbers = known.to_numpy(dtype=np.float64)
+        cuts = np.quantile(numbers, np.arange(1, self.bins) / self.bins, method="lower")
+        return (), tuple(np.unique(cuts[cuts < numbers.max()]).tolist())
+
+    def _members(
+        self, column: pd.Series, values: tuple[Any, ...], edges: tuple[float, ...]
+    ) -> Iterator[tuple[str, BoolArray]]:
+        """Name and background rows of each group, those with a missing value last."""
+        missing = column.isna().to_numpy(dtype=bool)
+        if values:
+            for value in values:
+                same = (column == value).to_numpy(dtype=bool, na_value=False)
+                yield f"{self.column} {value}", same & ~missing
+        else:
+            numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            ends = [-np.inf, *edges, np.inf]
+            for low, high in pairwise(ends):
+                inside = (numbers > low) & (numbers <= high)
+                yield _interval_name(self.column, low, high), inside & ~missing
+        yield f"{self.column} missing", missing
+
+
+def _fit_if_accepted(inner: Reference, group: Background) -> FittedReference | None:
+    """The reference of a group; None where the model predicts none of its rows as the other class."""
+    if not group.negatives.any():
+        return None
+    try:
+        return _fit_group(inner, group)
+    except PositiveReferenceError:
+        return None
+
+
+def _fit_group(inner: Reference, background: Background) -> FittedReference:
+    fitted = inner.fit(background)
+    if fitted.assign is not None and not isinstance(fitted.assign, Assignment):
+        raise InputError("By() cannot group a reference that is a function of yours: pass one of sev.references.")
+    return fitted
+
+
+def _put_together(
+    column: Any,
+    values: tuple[Any, ...],
+    edges: tuple[float, ...],
+    parts: list[FittedReference | None],
+    names: list[str],
+) -> FittedReference:
+    """The references of all groups as one; groups without their own use the last."""
+    own = [part for part in parts if part is not None]
+    starts = np.cumsum([0, *(len(part.rows) for part in own)]).tolist()
+    place = {id(part): start for part, start in zip(own, starts[:-1], strict=True)}
+    chosen = [own[-1] if part is None else part for part in parts]
+    row_names = []
+    for part, name in zip(parts, names, strict=True):
+        if part is not None:
+            row_names += [f"{name}, {one}" for one in part.row_names] or [name] * len(part.rows)
+    assign = AssignGroup(
+        column=column,
+        values=values,
+        edges=edges,
+        first=tuple(place[id(part)] for part in chosen),
+        inner=tuple(part.assign for part in chosen),
+    )
+    rows = pd.concat([part.rows for part in own], ignore_index=True)
+    several = any(part.several for part in own)
+    return FittedReference(rows, f"{own[-1].name} by {column}", assign, tuple(row_names), several)
+
+
+def _interval_name(column: Any, low: float, high: float) -> str:
+    if np.isinf(low):
+        return f"{column} at most {high:g}"
+    return f"{column} above {low:g}" if np.isinf(high) else f"{column} above {low:g} up to {high:g}"

@@ -1,0 +1,144 @@
+"""References made from another: with some values given, or the best of several rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from sev.core import suggest_name
+from sev.exceptions import InputError, UnknownFeatureError
+from sev.references._assign import AssignNearest
+from sev.references._distance import Distance
+from sev.references._protocol import Background, FittedReference
+
+
+@dataclass(frozen=True)
+class Partial:
+    """Another reference with some of its values replaced: "as the typical row, but aged 40".
+
+    Parameters
+    ----------
+    values : mapping of column to value
+        The values that are given.
+    over : reference, default="auto"
+        The reference that the others are taken from.
+
+    Raises
+    ------
+    UnknownFeatureError
+        When it is fitted, if the rows do not have one of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> aged = sev.references.Partial({"age": 50}, over="mean")
+    >>> sev.Explainer(explainer.model, X, y, reference=aged).reference["age"].tolist()
+    [50]
+    """
+
+    values: Mapping[Any, Any]
+    over: Any = "auto"
+
+    def fit(self, background: Background) -> FittedReference:
+        """Fit the other reference and replace values in its rows.
+
+        Parameters
+        ----------
+        background : Background
+            The rows to choose from.
+
+        Returns
+        -------
+        FittedReference
+            The rows of the other reference, with the values replaced.
+
+        Raises
+        ------
+        UnknownFeatureError
+            If the rows do not have one of the columns.
+        """
+        from sev.references import as_reference
+
+        for column in self.values:
+            if column not in background.form.columns:
+                raise UnknownFeatureError(
+                    f"reference names the column {column!r}, which the rows do not have"
+                    f"{suggest_name(column, background.form.columns)}"
+                )
+        fitted = as_reference(self.over).fit(background)
+        cells = [{**row, **self.values} for row in fitted.rows.to_dict("records")]
+        frames = [background.form.one_row(row, what="reference") for row in cells]
+        rows = pd.concat(frames, ignore_index=True)
+        given = ", ".join(f"{column} {value}" for column, value in self.values.items())
+        return replace(fitted, rows=rows, name=f"{fitted.name} with {given}")
+
+
+@dataclass(frozen=True)
+class Best:
+    """Of the rows of another reference, the one with the smallest explanation: proven over all of them.
+
+    Each query is compared with every row; of equally small explanations, that with the nearest row is kept.
+
+    Parameters
+    ----------
+    reference : reference
+        One with several rows, such as ``Clusters(5)``.
+
+    Raises
+    ------
+    InputError
+        When it is fitted, if the other reference has more rows than can be compared with each query.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> best = sev.Explainer(explainer.model, X, y, reference=sev.references.Best(sev.references.Nearest(k=2)))
+    >>> best.explain(X).mean_size()
+    1.3333333333333333
+    """
+
+    reference: Any
+
+    def fit(self, background: Background) -> FittedReference:
+        """Fit the other reference.
+
+        Parameters
+        ----------
+        background : Background
+            The rows to choose from.
+
+        Returns
+        -------
+        FittedReference
+            The rows of the other reference, with all of them for each query.
+
+        Raises
+        ------
+        InputError
+            If it has more rows than can be compared with each query.
+        """
+        from sev.references import as_reference
+
+        fitted = as_reference(self.reference).fit(background)
+        if len(fitted.rows) > 1_000:
+            raise InputError(
+                f"Best() compares each query with every one of {len(fitted.rows):,} rows: use Nearest(k=...) for the "
+                "nearest few, or Clusters()."
+            )
+        if len(fitted.rows) == 1:
+            return fitted
+        assign = AssignNearest(distance=Distance.of(background), k=None, several=True)
+        return replace(fitted, name=f"best of {len(fitted.rows)} rows ({fitted.name})", assign=assign, several=True)
