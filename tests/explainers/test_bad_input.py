@@ -101,7 +101,7 @@ def test_labels_that_do_not_fit(fitted):
     model, X, y = fitted
     with pytest.raises(InputError, match="one label per row"):
         sev.Explainer(model, X, y[:-1])
-    with pytest.raises(InputError, match=r"no classes of the model: \['bad', 'good'\]|\['good', 'bad'\]"):
+    with pytest.raises(InputError, match=r"not classes of the model: \['bad', 'good'\]|\['good', 'bad'\]"):
         sev.Explainer(model, X, np.where(y == 1, "bad", "good"))
 
 

@@ -29,6 +29,20 @@ def test_predicted_explains_every_row_for_its_own_class():
         )
 
 
+def test_rows_that_are_changed_after_the_call_change_no_explanation():
+    X, y = cases.numbers()
+    frame = pd.DataFrame(X, columns=[f"c{number}" for number in range(X.shape[1])])
+    explainer = sev.Explainer(LogisticRegression().fit(frame, y), frame, y)
+    row = frame[explainer.model.predict(frame) == 1].iloc[[0]].copy()
+    value = row.iloc[0, 0]
+    one = explainer.explain_one(row)
+    row.iloc[0, 0] = 99.0
+    row["c1"] = -99.0
+    assert one.query["c0"] == value
+    assert one.query["c1"] != -99.0
+    one.verify()
+
+
 def test_predicted_with_three_classes():
     X, y = cases.numbers()
     labels = np.where(X[:, 1] > 0, "top", np.where(y == 1, "mid", "low"))

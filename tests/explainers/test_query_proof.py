@@ -20,7 +20,10 @@ from sklearn.preprocessing import StandardScaler
 
 import sev
 from sev.backends.linear._backend import LinearBackend
+from sev.backends.trees._backend import TreeBackend
+from sev.core import SolutionBuilder, Status
 from sev.exceptions import FallbackWarning
+from sev.explainers._query_proof import QueryProof
 
 COLUMNS = list("abcdef")
 
@@ -130,7 +133,7 @@ def test_xgboost_with_categories_that_the_training_rows_do_not_hold(listed):
 
 def test_a_reader_that_takes_unseen_categories_for_missing_ones(monkeypatch):
     xgboost = pytest.importorskip("xgboost")
-    from sev.backends.trees.readers import xgboost as reader
+    from sev.libraries.xgboost import read as reader
 
     X, y, rng = rows_of_categories(["a", "b", "c", "z"], ["a", "b", "c"])
     y[X["k0"] == "b"] = 1
@@ -176,8 +179,8 @@ def test_a_rule_of_a_subclass_that_no_background_row_meets():
             assert_equals_oracle(one, score_of(model), {name: (name,) for name in COLUMNS})
 
 
-class Composed(ClassifierMixin, BaseEstimator):
-    """A rule around a model, with the model's own way to show what is inside."""
+class Around(ClassifierMixin, BaseEstimator):
+    """A classifier around another, with the model's own way to show what is inside."""
 
     def __init__(self, inside):
         self.inside = inside
@@ -189,6 +192,10 @@ class Composed(ClassifierMixin, BaseEstimator):
 
     def split_encoder(self):
         return (lambda rows: rows), self.fitted_
+
+
+class Composed(Around):
+    """A rule around a model."""
 
     def predict_proba(self, X):
         outputs = self.fitted_.predict_proba(X)
@@ -250,7 +257,6 @@ def test_a_solver_that_claims_wrongly_that_there_is_no_set(monkeypatch):
     expected = explainer.explain(frame)
 
     def claim_nothing(self, problem):
-        from sev.core import SolutionBuilder
 
         builder = SolutionBuilder(problem.n_rows, 1)
         for row in range(problem.n_rows):
@@ -290,3 +296,160 @@ def test_a_reading_that_differs_on_the_reference_is_not_trusted():
         many = explainer.explain(X[:40])
     assert many.statuses.tolist() == expected.statuses.tolist()
     assert many.first_sets() == expected.first_sets()
+
+
+class WrongWhereTwoFeaturesMix(Around):
+    """Another score wherever ``a`` is the reference's and ``b`` is not: on no row of the data, nor on the reference."""
+
+    def predict_proba(self, X):
+        outputs = self.fitted_.predict_proba(X)
+        values = np.asarray(X)
+        return np.where(((values[:, 0] == 0.125) & (values[:, 1] != 0.25))[:, None], outputs * 0.9 + 0.05, outputs)
+
+
+@pytest.mark.parametrize("kind", ["minus", "plus"])
+@pytest.mark.parametrize("inside", [LogisticRegression(), GradientBoostingClassifier(n_estimators=30, random_state=0)])
+def test_a_single_row_is_compared_wherever_two_features_mix(inside, kind):
+    X, y = cases.numbers()
+    frame = pd.DataFrame(X, columns=COLUMNS)
+    model = WrongWhereTwoFeaturesMix(inside).fit(frame, y)
+    reference = pd.Series([0.125, 0.25, -0.5, -0.5, -0.5, 0.5], index=COLUMNS)
+    if model.predict_proba(reference.to_frame().T)[0, 1] >= 0.5:
+        reference[2:] *= -1
+    explainer = sev.Explainer(model, frame, y, reference=reference)
+    assert explainer.backend != "black box"
+    for row in range(0, 40, 2):
+        if model.predict_proba(frame.iloc[[row]])[0, 1] >= 0.5:
+            with pytest.warns(FallbackWarning, match="differ"):
+                one = explainer.explain_one(frame.iloc[[row]], kind=kind)
+            assert_equals_oracle(one, score_of(model), {name: (name,) for name in COLUMNS})
+
+
+@pytest.mark.parametrize("n_active", [1, 2, 3, 5, 16, 23, 64])
+def test_covering_sets_part_any_two_features(n_active):
+    active = np.zeros((1, 70), dtype=np.bool_)
+    active[0, np.random.default_rng(0).permutation(70)[:n_active]] = True
+    proof = QueryProof(None, None, None, np.ones((1, 3)), np.zeros((1, 3)), np.zeros_like(active), active, 1)
+    rows, sets = proof.sampled_vertices()
+    assert not sets[:, ~active[0]].any()
+    assert (rows == 0).all()
+    assert len(sets) <= 16
+    chosen = sets[:, active[0]]
+    parted = (chosen[:, :, None] & ~chosen[:, None, :]).any(axis=0)
+    assert parted[~np.eye(n_active, dtype=np.bool_)].all()
+
+
+@pytest.mark.parametrize("margins", ["query_margins", "set_margins"])
+@pytest.mark.parametrize("n_rows", [1, 300])
+def test_a_margin_that_is_wrong_for_one_row_is_found(margins, n_rows, monkeypatch):
+    X, y = cases.numbers()
+    explainer = sev.Explainer(GradientBoostingClassifier(n_estimators=30, random_state=0).fit(X, y), X, y)
+    rows = np.tile(X[explainer.model.predict(X) == 1], (5, 1))[:n_rows]
+    right = TreeBackend.solve
+
+    def solve(self, problem):
+        solution = right(self, problem)
+        values = getattr(solution, margins).copy()
+        values[0] += 1e-6
+        return dataclasses.replace(solution, **{margins: values})
+
+    expected = explainer.explain(rows)
+    monkeypatch.setattr(TreeBackend, "solve", solve)
+    with pytest.warns(FallbackWarning, match="differ"):
+        same(explainer.explain(rows), expected)
+
+
+def watch(explainer, look):
+    """Let ``look`` see the rows before the model does."""
+    task = explainer._tasks[0]
+
+    def ask(rows):
+        look(np.asarray(rows))
+        return task.scorer.ask(rows)
+
+    explainer._tasks[0] = dataclasses.replace(task, scorer=dataclasses.replace(task.scorer, ask=ask))
+
+
+@pytest.mark.parametrize("kind", ["minus", "plus"])
+def test_a_single_row_of_the_class_takes_one_call_of_the_model(kind):
+    X, y = cases.numbers()
+    model = LogisticRegression().fit(X, y)
+    explainer = sev.Explainer(model, X, y)
+    scores = model.predict_proba(X)[:, 1]
+    calls = []
+    watch(explainer, lambda rows: calls.append(len(rows)))
+    one = explainer.explain_one(X[scores > 0.7][0], kind=kind)
+    assert one.status == "optimal"
+    assert one.score == pytest.approx(scores[scores > 0.7][0], abs=1e-12)
+    assert len(calls) == 1
+    calls.clear()
+    assert explainer.explain_one(X[scores < 0.3][0], kind=kind).status == "not_target"
+    assert calls == [1]
+
+
+def test_a_model_that_fails_on_mixed_rows_fails_as_it_does_among_many():
+    X, y = cases.numbers()
+    model = LogisticRegression().fit(X, y)
+    explainer = sev.Explainer(model, X, y, reference=[0.125, -0.5, -0.5, -0.5, 0.5, 0.5])
+
+    def refuse(rows):
+        if (rows[:, 0] == 0.125).any():
+            raise ValueError("a value that it does not take")
+
+    watch(explainer, refuse)
+    rows = X[model.predict_proba(X)[:, 1] > 0.6][:30]
+    many = explainer.explain(rows).to_frame()
+    alone = pd.concat([explainer.explain(rows[[row]]).to_frame() for row in range(30)], ignore_index=True)
+    assert {"optimal", "error"} <= set(many["status"])
+    pd.testing.assert_frame_equal(alone, many, check_exact=False, rtol=1e-12)
+
+
+def test_a_single_row_that_neither_the_model_nor_the_reading_takes(monkeypatch):
+    X, y = cases.numbers()
+    explainer = sev.Explainer(GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y), X, y)
+
+    def refuse(*_):
+        raise ValueError("not a row for trees")
+
+    monkeypatch.setattr(TreeBackend, "encode", refuse)
+    watch(explainer, refuse)
+    many = explainer.explain(X[:1])
+    assert many.statuses.tolist() == ["error"]
+    assert "not a row for trees" in many[0].reason
+
+
+def test_a_calibrated_model_explains_a_row_that_has_no_set():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X[:, 0] + X[:, 1] > 0.8
+    model = CalibratedClassifierCV(
+        GradientBoostingClassifier(n_estimators=20, random_state=0), method="isotonic", ensemble=False
+    ).fit(X, y)
+    explainer = sev.Explainer(model, X, y)
+    assert explainer.backend == "trees"
+    row = X[model.predict(X)][0]
+    assert explainer.explain_one(row, restricted=["x0", "x1", "x2", "x3"]).status == "unexplainable"
+
+
+@pytest.mark.parametrize("n_rows", [20, 400])  # walked, and looked up
+@pytest.mark.parametrize("kind", ["minus", "plus"])
+def test_what_the_search_holds_for_the_best_of_rows_without_a_set(kind, n_rows, monkeypatch):
+    """The features that help alone come from the tables of the search: the same as by changing each of them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 6))
+    y = (X[:, :3].sum(axis=1) + 0.3 * X[:, 3] * X[:, 4] > 0).astype(int)
+    model = GradientBoostingClassifier(n_estimators=30, max_depth=3, random_state=0).fit(X, y)
+    explainer = sev.Explainer(model, X, y, restricted=["x0", "x1"])
+    seen = []
+    usual = QueryProof.vertices_of_unexplainable
+
+    def compare(self, solution):
+        rows = np.flatnonzero(solution.status == Status.UNEXPLAINABLE.code)
+        seen.extend(rows)
+        assert np.array_equal(solution.helpful[rows], self._find_helpful(rows))
+        assert not np.delete(solution.helpful, rows, axis=0).any()
+        return usual(self, solution)
+
+    monkeypatch.setattr(QueryProof, "vertices_of_unexplainable", compare)
+    explainer.explain(np.resize(X[y == 1], (n_rows, 6)), kind=kind)
+    assert len(seen) > n_rows // 20

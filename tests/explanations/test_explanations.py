@@ -70,7 +70,16 @@ def many():
 
 def test_arrays_and_table(many):
     frame = many.to_frame()
-    assert frame.columns.tolist() == ["status", "size", "lower_bound", "features", "n_sets", "score", "result_score"]
+    assert frame.columns.tolist() == [
+        "status",
+        "size",
+        "lower_bound",
+        "features",
+        "n_sets",
+        "score",
+        "result_score",
+        "credibility",
+    ]
     assert frame.index.tolist() == many.index.tolist()
     assert many.sizes.dtype == float
     assert np.isnan(many.sizes[many.statuses == "not_target"]).all()
@@ -90,9 +99,7 @@ def test_arrays_and_table(many):
 
 
 def test_same_fields_whatever_the_status(many):
-    seen = {}
-    for one in many:
-        seen[str(one.status)] = set(one.to_dict())
+    seen = {status: set(many[int(np.argmax(many.statuses == status))].to_dict()) for status in set(many.statuses)}
     assert len(seen) >= 2
     assert len({frozenset(fields) for fields in seen.values()}) == 1
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -123,7 +130,7 @@ def test_json_keeps_everything_but_the_model(many, tmp_path):
     path = tmp_path / "explanations.json"
     many.to_json(path)
     document = json.loads(path.read_text())
-    assert (document["schema"], document["schema_version"]) == ("sev.explanations", 1)
+    assert (document["schema"], document["schema_version"]) == ("sev.explanations", 2)
     back = sev.Explanations.from_json(path)
     pd.testing.assert_frame_equal(back.to_frame(), many.to_frame())
     for one, other in zip(back, many, strict=True):
@@ -139,7 +146,7 @@ def test_a_file_can_be_verified_with_the_explainer(loan):
     back.verify(explainer)
     honest = explainer.model
     explainer._tasks[0].scorer.__dict__["ask"] = lambda frame: np.ones(len(frame))
-    with pytest.raises(VerificationError, match="say optimal, the explainer finds unexplainable"):
+    with pytest.raises(VerificationError, match="recorded status is optimal, the explainer finds unexplainable"):
         back.verify(explainer)
     explainer._tasks[0].scorer.__dict__["ask"] = honest
 
@@ -156,6 +163,16 @@ def test_a_file_can_be_verified_with_the_explainer(loan):
 def test_files_that_are_no_explanations(text, message):
     with pytest.raises(InputError, match=message):
         sev.Explanations.from_json(text)
+
+
+@pytest.mark.parametrize("entry", ["kind", "values", "order", "minimise", "values_searched", "not_permitted"])
+def test_a_document_with_an_unknown_word_is_refused(many, entry):
+    document = json.loads(many.to_json())
+    for place in (document, document["rows"]):
+        if entry in place:
+            place[entry] = "?" if place is document else ["?", *place[entry][1:]]
+    with pytest.raises(InputError, match=rf"damaged.*{entry} is '\?', not one of"):
+        sev.Explanations.from_json(json.dumps(document))
 
 
 def test_pickle_leaves_the_model_behind(many):

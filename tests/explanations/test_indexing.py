@@ -43,7 +43,7 @@ def test_labels_choose_rows(many):
         ([True], "mask has 1 entries but there are"),
         ([0.5], "not by"),
         (["A1"], r"For labels use .loc"),
-        ([99], "There are . rows"),
+        ([99], "there are . rows"),
     ],
 )
 def test_a_wrong_choice_says_what_is_possible(many, key, message):
@@ -60,7 +60,7 @@ def test_a_mask_of_other_rows_is_refused(many):
 
 def test_notebooks_show_a_summary_and_the_explained_rows_only(many):
     page = many._repr_html_()
-    assert page.index("mean_size") < page.index("result_score")
+    assert page.index("mean_size") < page.index("result score")
     assert "not_target</td>" not in page
     assert "optimal</td>" in page
 

@@ -119,7 +119,7 @@ def test_a_forged_unexplainable_is_noticed(honest):
     explainer, _, document = honest
     row = explained_row(document)
     bad = with_status(document, row, "unexplainable", sets=[], result_score=None)
-    read = refused(bad, explainer, f"Row 'id{row}': these explanations say unexplainable, the explainer finds optimal")
+    read = refused(bad, explainer, f"Row 'id{row}': its recorded status is unexplainable, the explainer finds optimal")
     with pytest.raises(VerificationError, match="unexplainable"):
         read[row].verify(explainer)
 
@@ -128,7 +128,7 @@ def test_a_forged_unexplainable_is_noticed(honest):
 def test_decisions_cannot_be_hidden(honest, status):
     explainer, _, document = honest
     bad = with_status(document, explained_row(document), status, sets=[], result_score=None)
-    refused(bad, explainer, f"say {status}, the explainer finds optimal")
+    refused(bad, explainer, f"recorded status is {status}, the explainer finds optimal")
 
 
 def test_reasons_that_do_not_work_are_noticed(honest):
@@ -140,7 +140,7 @@ def test_reasons_that_do_not_work_are_noticed(honest):
         if one.size == 1 and others:
             break
     bad = with_status(document, int(row), "optimal", sets=[[names.index(others[0])]])
-    refused(bad, explainer, "should be below the threshold|the explainer finds others|score is said")
+    refused(bad, explainer, "should be below the threshold|the explainer finds other sets|recorded score")
     bad = with_status(document, int(row), "feasible", sets=[[names.index(others[0])]], sets_complete=False)
     refused(bad, explainer, "should be below the threshold")
 
@@ -152,19 +152,21 @@ def test_sets_that_are_too_large_or_left_out_are_noticed(honest):
     mine = names.index(many[row].features[0])
     other = next(number for number, name in enumerate(names) if number != mine and name != "town")
     bad = with_status(document, row, "optimal", sets=[sorted([mine, other])], lower_bound=2)
-    refused(bad, explainer, "its smallest set is said to have 2 features, it has 1")
+    refused(bad, explainer, "its recorded smallest set has 2 features, the smallest set has 1")
     bad = with_status(document, row, "feasible", sets=[sorted([mine, other])], lower_bound=2)
-    refused(bad, explainer, "no set is said to be smaller than 2, the smallest has 1")
+    refused(bad, explainer, "its recorded lower bound is 2, the smallest set has 1")
     several = next(int(row) for row in range(len(many)) if len(many[row].sets) > 1)
     bad = with_status(document, several, "optimal", sets=document["rows"]["sets"][several][:1])
-    refused(bad, explainer, "the explainer finds others")
+    refused(bad, explainer, "the explainer finds other sets")
 
 
 def test_forged_scores_are_noticed(honest):
     explainer, _, document = honest
     row = explained_row(document)
-    refused(with_status(document, row, "optimal", score=0.999), explainer, r"score is said to be 0\.999, it is 0\.")
-    refused(with_status(document, row, "optimal", result_score=0.0), explainer, r"score is said to be 0\.0, it is")
+    wrong = with_status(document, row, "optimal", score=0.999)
+    refused(wrong, explainer, r"recorded score is 0\.999, the model's score is 0\.")
+    wrong = with_status(document, row, "optimal", result_score=0.0)
+    refused(wrong, explainer, r"recorded score is 0\.0, the model's score is")
 
 
 def test_the_number_of_further_rows_is_told(honest):
@@ -180,7 +182,7 @@ def test_a_claim_that_takes_longer_is_not_called_false(monkeypatch):
     monkeypatch.setattr(
         type(explainer),
         "explain",
-        lambda self, rows, **_: self.explain_rows(rows, self.settings_for("minus", None, 1, 100, None, None)),
+        lambda self, rows, **_: self.explain_rows(rows, self.settings_for(max_size=1, max_predictions=None)),
     )
     with pytest.raises(VerificationError, match="within its limits: raise time_limit or max_predictions"):
         read.verify(explainer)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from sev.core import Answers, Status, n_words
+from sev.core import Answers, Status, n_words, warn_user
 from sev.exceptions import FallbackWarning, InterruptedExplanation
+from sev.explainers._chosen import answer_chosen
 from sev.explainers._query_proof import Doubts
 from sev.explainers._task import Outcome, Task
 from sev.explainers._work import Settings
@@ -36,19 +37,20 @@ def answer_all(
     InterruptedExplanation
         On Ctrl-C; it holds the answers of the rows that were done.
     """
-    n_features = len(tasks[0].space)
+    n_features = tasks[0].n_features
     if not len(queries):
-        return _unasked(0, n_features)
+        return answers_of_unseen(0, n_features)
+    settings = replace(settings, n_together=len(queries))
     chunks = list(_chunks(len(queries), queries.shape[1], tasks, n_jobs, progress))
     done: list[Outcome] = []
-    bar = _bar(len(queries), progress)
+    bar = progress_bar(len(queries), progress)
     try:
         for outcome in _outcomes(tasks, queries, settings, chunks, n_jobs):
             done.append(outcome)
-            bar.update(len(outcome.answers))
+            bar.update(len(outcome))
     except KeyboardInterrupt:
-        n_done = sum(len(part.answers) for part in done)
-        rest = _unasked(len(queries) - n_done, n_features)
+        n_done = sum(map(len, done))
+        rest = answers_of_unseen(len(queries) - n_done, n_features)
         answers = Answers.concatenate([*(part.answers for part in done), rest])
         raise InterruptedExplanation(n_done, len(queries), answers) from None
     finally:
@@ -64,13 +66,13 @@ def answer_all(
 def answer_chunk(tasks: list[Task], queries: pd.DataFrame, settings: Settings, *, trusted: bool = True) -> Outcome:
     """Explain the rows of one chunk; a pure function, so that any worker anywhere may run it."""
     if len(tasks) == 1:
-        return tasks[0].answer(queries, settings, trusted=trusted)
+        return answer_chosen(tasks[0], queries, settings, trusted=trusted)
     predicted = _predicted(tasks, queries)
     parts, places = [], []
     for number, task in enumerate(tasks):
         rows = np.flatnonzero(predicted == number)
         if rows.size:
-            parts.append(task.answer(queries.iloc[rows], settings, trusted=trusted))
+            parts.append(answer_chosen(task, queries.iloc[rows], settings, trusted=trusted))
             places.append(rows)
     return _joined(parts, np.concatenate(places))
 
@@ -79,7 +81,7 @@ def _answered_again(
     tasks: list[Task], queries: pd.DataFrame, settings: Settings, answers: Answers, rows: IntArray, n_jobs: int
 ) -> Answers:
     """The same answers with some rows explained as a black box."""
-    n_features = len(tasks[0].space)
+    n_features = tasks[0].n_features
     some = queries.iloc[rows]
     chunks = list(_cut(len(rows), _ROWS_PER_BLACK_BOX_CHUNK, n_jobs))
     kept = np.setdiff1d(np.arange(len(queries)), rows)
@@ -89,7 +91,7 @@ def _answered_again(
         for outcome in _outcomes(tasks, some, settings, chunks, n_jobs, trusted=False):
             done.append(outcome.answers)
     except KeyboardInterrupt:
-        rest = _unasked(len(rows) - sum(len(part) for part in done), n_features)
+        rest = answers_of_unseen(len(rows) - sum(len(part) for part in done), n_features)
         merged = Answers.concatenate([answers.take(kept), *done, rest]).take(order)
         raise InterruptedExplanation(len(queries) - len(rest), len(queries), merged) from None
     return Answers.concatenate([answers.take(kept), *done]).take(order)
@@ -108,11 +110,10 @@ def _doubted_rows(outcome: Outcome) -> dict[int, str]:
 def _warn(outcome: Outcome, doubted: dict[int, str]) -> None:
     counts = Counter([*outcome.doubts.rows.values(), *doubted.values()])
     for reason, count in sorted(counts.items()):
-        warnings.warn(
+        warn_user(
             f"{count} row{'s are' if count > 1 else ' is'} explained as a black box, exact within a budget of "
             f"predictions: {reason}.",
             FallbackWarning,
-            stacklevel=5,
         )
 
 
@@ -183,7 +184,7 @@ def _cut(n_rows: int, size: int, n_jobs: int) -> Iterator[slice]:
         yield slice(first, min(first + size, n_rows))
 
 
-def _unasked(n_rows: int, n_features: int) -> Answers:
+def answers_of_unseen(n_rows: int, n_features: int) -> Answers:
     """Rows that nobody looked at."""
     return Answers(
         status=np.full(n_rows, Status.UNDECIDED.code, dtype=np.int8),
@@ -196,10 +197,14 @@ def _unasked(n_rows: int, n_features: int) -> Answers:
         masks=np.zeros((0, n_words(n_features)), dtype=np.uint64),
         complete=np.zeros(n_rows, dtype=np.bool_),
         listed=np.ones(n_rows, dtype=np.bool_),
+        size_without_limit=np.full(n_rows, np.nan),
+        first_of_all=np.zeros(n_rows, dtype=np.bool_),
     )
 
 
-class _NoBar:
+class NoBar:
+    """Shows nothing."""
+
     def update(self, count: int) -> None:
         pass
 
@@ -207,9 +212,10 @@ class _NoBar:
         pass
 
 
-def _bar(n_rows: int, progress: bool) -> _NoBar:
+def progress_bar(n_rows: int, progress: bool) -> NoBar:
+    """A bar that counts rows, or nothing."""
     if not progress:
-        return _NoBar()
+        return NoBar()
     from tqdm.auto import tqdm
 
     return tqdm(total=n_rows, unit=" rows", desc="Explaining")

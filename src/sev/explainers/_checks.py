@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from sev.backends import ModelScores, Scorer
+from sev.core import list_names, plain_value
 from sev.exceptions import InputError, PositiveReferenceError
 from sev.explainers._task import Task
 from sev.references import FittedReference
-from sev.space import TableForm
+from sev.space import MixedRows, TableForm
 from sev.typing import FloatArray, NativeTable
 
 
@@ -31,8 +32,8 @@ def checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
     strange = [value for value in pd.unique(pd.Series(array)) if not any(value == name for name in classes)]
     if strange:
         raise InputError(
-            f"y_train holds labels that are no classes of the model: {strange[:5]}. Its classes are {list(classes)}: "
-            "pass the labels that the model was trained on."
+            f"y_train holds labels that are not classes of the model: {list_names(map(plain_value, strange), 5)}. Its "
+            f"classes are {list_names(map(plain_value, classes))}: pass the labels that the model was trained on."
         )
     return array
 
@@ -53,7 +54,8 @@ def reference_scores(fitted: FittedReference, scorer: Scorer, form: TableForm, a
         raise PositiveReferenceError(
             f"The reference ({fitted.name}) is itself predicted {scorer.target!r}: its score is "
             f"{scores[positive][0]:.4g}, the threshold {scorer.threshold:.4g}. Choose another reference "
-            '(reference="auto" finds one), or pass allow_positive_reference=True.'
+            '(reference="auto" finds one), or pass allow_positive_reference=True (on the command line: '
+            "--allow-positive-reference)."
         )
     return scores
 
@@ -68,9 +70,21 @@ def threshold_for(target: Any, scores: ModelScores, threshold: float | None, n_t
 def check_same_scores(model: Any, mine: Sequence[Task], theirs: Sequence[Task], rows: NativeTable) -> None:
     """What was written to a file must score like what was given: better now than when somebody needs it."""
     for one, other in zip(mine, theirs, strict=True):
-        same = np.array_equal(one.scorer.scores(rows), other.scorer.scores(rows), equal_nan=True)
-        if not same or not np.array_equal(one.reference_scores, other.reference_scores):
+        # the same tables for both: the last bit of a score depends on how the rows of a table lie in memory
+        tables = (rows, one.form.to_native(one.reference.rows))
+        same = all(
+            np.array_equal(one.scorer.scores(some), other.scorer.scores(some), equal_nan=True) for some in tables
+        )
+        if not same or _differs(one, other):
             raise InputError(
-                f"This {type(model).__name__} does not survive being saved: read back, it scores rows differently. "
+                f"This {type(model).__name__} cannot be saved: when it is loaded again, it scores rows differently. "
                 "allow_pickle=True does not help; save the model in its library's own format instead."
             )
+
+
+def _differs(one: Task, other: Task) -> bool:
+    """Whether two tasks have other reference rows."""
+    mine, theirs = one.reference.rows, other.reference.rows
+    if len(mine) != len(theirs):
+        return True
+    return bool(MixedRows(one.space, mine, theirs, np.arange(len(mine), dtype=np.int64)).differing().any())

@@ -1,9 +1,13 @@
-"""The class that users meet first."""
+"""The class that users meet first: the questions that it answers, each with its documentation.
+
+What an explainer is made of is in `_setup.py`, the options of a call in `_options.py`, the way from rows to results in
+`_results.py`.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,41 +15,28 @@ import numpy as np
 import pandas as pd
 
 from sev._io import write_file
-from sev.backends import (
-    CannotReadError,
-    ModelScores,
-    Reading,
-    Scorer,
-    category_columns,
-    check_decisions,
-    check_probabilities,
-    is_function,
-    model_scores,
-    read_model,
-    representative_rows,
-)
-from sev.core import Answers, Limits
-from sev.exceptions import FallbackWarning, InputError, InterruptedExplanation
-from sev.explainers._batches import answer_all
-from sev.explainers._checks import check_same_scores, checked_labels, reference_scores, threshold_for
+from sev._registry import load as load_route
+from sev.actions import Actions
+from sev.backends import check_decisions, model_scores, representative_rows
+from sev.exceptions import InputError
+from sev.explainers._checks import check_same_scores, checked_labels, threshold_for
 from sev.explainers._hashing import table_hash
-from sev.explainers._html import explainer_as_html
-from sev.explainers._origin import Origin
+from sev.explainers._options import DEFAULT_MAX_PREDICTIONS, ExplainOptions, check_count
+from sev.explainers._recourse import find_alone, find_menu, find_price
+from sev.explainers._results import answer_rows, source_for
+from sev.explainers._setup import ExplainerSetup
 from sev.explainers._source import ExplainerSource
-from sev.explainers._task import Task
+from sev.explainers._variants import parts_with_reference
 from sev.explainers._work import Settings
 from sev.explanations import Explanation, Explanations
-from sev.files import ExplainerParts, TargetParts, pack_explainer, refusing, unpack_explainer
-from sev.references import Background, FittedReference, Reference, as_reference
+from sev.files import pack_explainer, refusing, unpack_explainer
+from sev.references import Reference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
-from sev.typing import BoolArray, Kind, NativeTable
-
-#: Vertices that a black box is asked about for one row before the search ends with what it knows.
-DEFAULT_MAX_PREDICTIONS = 1_000_000
+from sev.typing import Kind, Minimise, NativeTable, Order, Values
 
 
-class Explainer:
+class Explainer(ExplainerSetup):
     """Finds the smallest sets of reasons for the decisions of a fitted classifier.
 
     Parameters
@@ -58,11 +49,13 @@ class Explainer:
         Their labels. Without labels the model's own predictions say which rows are of the other class.
     target : object, default=None
         The class being explained; None is ``classes_[1]``, "predicted" is each row's own predicted class.
-    reference : {"auto", "mean", "median"}, row or object of :mod:`sev.references`, default="auto"
+    reference : str, row, table or object of :mod:`sev.references`, default="auto"
         What features are changed to. "mean" is the mean of numbers and the most common value of everything else
         over the background rows of the other class. "auto" is the same, but columns of integers take the value that
         occurs nearest to their mean; it goes on to the median, then to a real row, if the model calls that row
-        positive or does not take it.
+        positive or does not take it. Other names are "clusters:5", "nearest", "by:COLUMN" and "best:clusters:5"; a
+        mapping with some of the columns takes the others from "auto"; of a table with several rows each query is
+        compared with the nearest.
     groups : mapping of str to list of columns, default=None
         Columns that move as one. One-hot blocks are found by themselves.
     restricted : iterable of str, default=()
@@ -75,22 +68,42 @@ class Explainer:
     labels : Labels, mapping or path, default=None
         Names of features, units, values and decisions for people, used by sentences, plots and reports; a path is a
         YAML file. Saved with the explainer.
+    actions : Actions, mapping or path, default=None
+        What features may become in an explanation; a path is a YAML file. Saved with the explainer. None: each may
+        become the reference's value.
+    feature_names : sequence of str, default=None
+        Names of the columns of an array, in order; tables have their own.
+    credibility : measure of :mod:`sev.credibility`, str, callable or False, default=None
+        How ordinary rows are among real rows of the other class; None is an isolation forest, names are "isolation",
+        "mixture" and "neighbours", a callable takes rows and returns one number for each, the larger the more ordinary.
+        It is fitted when it is first needed, and saved with the explainer. False: none.
+
+    Raises
+    ------
+    InputError
+        If the arguments do not fit the rows or each other; the message names the row or the column.
+    UnknownFeatureError
+        If ``groups``, ``restricted``, ``actions`` or ``reference`` name a column that the rows do not have.
+    TargetError
+        If the model does not know the class ``target``.
+    PositiveReferenceError
+        If the reference is itself predicted as the class being explained.
+    ModelError
+        If the model cannot be scored; :class:`~sev.exceptions.UnfittedModelError` if it is not fitted.
 
     Examples
     --------
+    >>> import pandas as pd, sev
     >>> from sklearn.linear_model import LogisticRegression
-    >>> import sev
-    >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0], [4.0, 1.0]]
-    >>> model = LogisticRegression().fit(X, [0, 0, 0, 1, 1, 1])
-    >>> sev.Explainer(model, X, [0, 0, 0, 1, 1, 1]).explain_one([5.0, 0.0]).features
-    ('x0',)
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> explainer.explain_one(X.iloc[5]).features
+    ('debt', 'late')
+    >>> explainer.backend, explainer.reference_name
+    ('linear', 'mean')
     """
-
-    #: Number and hash of the background rows; None for an explainer that was not made from them.
-    _n_background: int | None = None
-    _background_hash: str | None = None
-    #: Names for people.
-    labels: Labels = Labels()
 
     def __init__(
         self,
@@ -105,27 +118,34 @@ class Explainer:
         threshold: float | None = None,
         allow_positive_reference: bool = False,
         labels: Labels | Mapping[str, Any] | str | Path | None = None,
+        actions: Actions | Mapping[str, Any] | str | Path | None = None,
+        feature_names: Sequence[str] | None = None,
+        credibility: Any = None,
     ) -> None:
         self.model = model
         self.labels = Labels.of(labels)
-        self._form = TableForm.of(X_train)
+        self.actions = Actions.of(actions)
+        self._form = TableForm.of(X_train, feature_names)
         background = self._form.to_frame(X_train, what="X_train")
         self._space = FeatureSpace.of(background, groups)
-        self._restricted = self._space.select(restricted)
-        self.labels.wording(dict.fromkeys(self._space.names))  # names of unknown features are an error now
+        self._restrict(restricted)
         self._sample = background.iloc[representative_rows(background)].reset_index(drop=True)
         scores = model_scores(model, self._form.to_native(self._sample), y_train, target)
-        classes = scores.classes if _is(target, "predicted") else (scores.for_target(target, threshold).target,)
+        each_row_its_own = isinstance(target, str) and target == "predicted"
+        classes = scores.classes if each_row_its_own else (scores.for_target(target, threshold).target,)
         if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
-            raise InputError('target="predicted" with more than two classes takes no threshold.')
+            raise InputError('target="predicted" takes no threshold when the model has more than two classes.')
         known = checked_labels(y_train, len(background), scores.classes)
         self.classes_ = scores.classes
+        self.labels.check(dict.fromkeys(self._space.names), self.classes_)  # an unknown name is an error now
         self.backend_reason = ""
         reading = self._read(scores)
-        self._tasks: list[Task] = []
+        self._tasks = []
         for one in classes:
             scorer = scores.for_target(one, threshold_for(one, scores, threshold, len(classes)))
-            self._add_task(scorer, reading, background, known, reference, threshold, allow_positive_reference)
+            self._add_task(
+                scorer, reading, background, known, reference, threshold, allow_positive_reference, credibility
+            )
         if threshold is None:
             check_decisions(model, scores, [task.scorer for task in self._tasks], self._form.to_native(self._sample))
         self._n_background, self._background_hash = len(background), table_hash(background)
@@ -144,6 +164,10 @@ class Explainer:
         max_predictions: int | None = DEFAULT_MAX_PREDICTIONS,
         n_jobs: int = 1,
         progress: bool = False,
+        values: Values = "reference",
+        minimise: Minimise = "features",
+        order: Order = "margin",
+        min_credibility: float = 0.0,
     ) -> Explanations:
         """Explain every row that is predicted as the target.
 
@@ -163,35 +187,213 @@ class Explainer:
         time_limit : float, default=None
             Seconds for one row; the answer is then a proven lower bound and the best set found.
         max_predictions : int, default=1_000_000
-            Rows that a black box may be asked to score for one row; None is no limit. Exact backends do not need it.
+            Rows that a black box may score for one row of ``X``; None is no limit. All of them count: the row itself,
+            the row once more after the search, the first set once more, and the search, which has the rest. Exact
+            backends do not need it.
         n_jobs : int, default=1
             Rows are shared out over this many workers of the active joblib backend (threads unless chosen otherwise).
         progress : bool, default=False
             Show a progress bar.
+        values : {"reference", "typical", "any"}, default="reference"
+            What a feature may become, within the actions of the explainer. "reference": the permitted value nearest to
+            the reference's. "typical": a number between two quantiles of the other class on both sides of the
+            reference's, or the reference's category. "any": whatever the background holds.
+        minimise : {"features", "cost"}, default="features"
+            "features": the fewest, then the least cost. "cost": the least total cost.
+        order : {"margin", "closest", "credible"}, default="margin"
+            Which of the minimum sets comes first. "margin": the one that takes the score furthest (with actions, or
+            with other values than the reference's, the one of least cost). "closest": the one whose largest change of a
+            number, in standard deviations of the background, is the smallest; of equals the least total, then the
+            fewest other changes. "credible": the one whose result is the most credible.
+        min_credibility : float, default=0.0
+            The least share of real rows of the other class that must be less ordinary than the result; the answer is
+            the smallest set whose result is so credible. 0 is no limit.
 
         Returns
         -------
         Explanations
             One for each row, in order.
-        """
-        return self.explain_rows(
-            self._form.to_frame(X),
-            self.settings_for(kind, restricted, max_size, max_sets, time_limit, max_predictions),
-            n_jobs=n_jobs,
-            progress=progress,
-        )
 
-    def explain_one(self, row: Any, **options: Any) -> Explanation:
+        Raises
+        ------
+        InputError
+            If the rows do not have the model's columns, or an option is not one of those above.
+        UnknownFeatureError
+            If ``restricted`` names a feature that the rows do not have.
+        InterruptedExplanation
+            On Ctrl-C; its ``explanations`` hold the rows that were done.
+
+        Examples
+        --------
+        >>> many = explainer.explain(X)
+        >>> many.to_frame()[["status", "size", "features"]]
+               status  size      features
+        0  not_target   NaN            ()
+        1  not_target   NaN            ()
+        2  not_target   NaN            ()
+        3     optimal   1.0       (late,)
+        4     optimal   1.0       (debt,)
+        5     optimal   2.0  (debt, late)
+        >>> explainer.explain(X, restricted=["age"], max_sets=1)[5].sets
+        (('debt', 'late'),)
+        """
+        settings = self.settings_for(
+            kind=kind, restricted=restricted, max_size=max_size, max_sets=max_sets, time_limit=time_limit,
+            max_predictions=max_predictions, values=values, minimise=minimise, order=order,
+            min_credibility=min_credibility,
+        )  # fmt: skip
+        return self.explain_rows(self._form.to_frame(X), settings, n_jobs=n_jobs, progress=progress)
+
+    def explain_one(self, row: Any, *, n_jobs: int = 1, progress: bool = False, **options: Any) -> Explanation:
         """Explain a single row.
 
         Parameters
         ----------
         row : Series, mapping, 1-D array, sequence, or table of one row
             The row.
+        n_jobs, progress, **options
+            As for :meth:`explain`.
+
+        Returns
+        -------
+        Explanation
+            The same answer as that of :meth:`explain` for this row.
+
+        Raises
+        ------
+        InputError
+            If it is not one row, or an option is not one of :meth:`explain`.
+
+        Examples
+        --------
+        >>> one = explainer.explain_one({"debt": 5, "late": 4, "age": 20})
+        >>> one.features, one.status.value
+        (('debt', 'late'), 'optimal')
+        >>> one.sets
+        (('debt', 'late'), ('debt', 'age'), ('late', 'age'))
+        """
+        settings = self.settings_for(**options)
+        return self.explain_rows(self._form.one_row(row), settings, n_jobs=n_jobs, progress=progress)[0]
+
+    def alone(self, X: NativeTable, *, values: Values = "any") -> pd.DataFrame:
+        """For each explained row and feature: can it change the decision alone, and by which share of its values?
+
+        A reason that a person cannot act on misleads. Each permitted value is scored by the model; of a number with
+        many values, those that occur in the background stand for all (``searched`` is "candidates" then).
+
+        Parameters
+        ----------
+        X, values
+            As for :meth:`explain`.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by row and feature: ``works``, ``share``, ``n_values``, ``searched``. Features that may not change
+            are left out.
+
+        Raises
+        ------
+        InputError
+            If ``X`` does not have the model's columns, or ``values`` is not known.
+
+        Examples
+        --------
+        >>> explainer.alone(X[3:5])
+                     works     share  n_values searched
+        row feature
+        3   age       True  0.100000        30      all
+            debt      True  0.166667         6      all
+            late      True  0.250000         4      all
+        4   age      False  0.000000        30      all
+            debt      True  0.666667         6      all
+            late     False  0.000000         4      all
+        """
+        settings = self.settings_for(max_predictions=None, values=values)
+        return find_alone(self, self._form.to_frame(X), settings)
+
+    def price(self, row: Any, locks: Iterable[str], *, values: Values = "any", **options: Any) -> pd.DataFrame:
+        """What it costs a person that features are locked: size with and without each lock, and with all of them.
+
+        Parameters
+        ----------
+        row : Series, mapping, 1-D array, sequence, or table of one row
+            The row.
+        locks : iterable of str
+            Features; that they are frozen or restricted now does not matter.
+        values : {"reference", "typical", "any"}, default="any"
+            What features may become; :meth:`explain` has another default, the reference's values.
         **options
             As for :meth:`explain`.
+
+        Returns
+        -------
+        DataFrame
+            One line for each lock: ``size_without``, ``size_with``, ``cost_without``, ``cost_with``, ``outcome``
+            ("free", "1 more", "impossible", "not decided") and whether that is ``proven``.
+
+        Raises
+        ------
+        InputError
+            If no lock is named, or the row is not predicted as the class being explained.
+        UnknownFeatureError
+            If a lock is not a feature.
+
+        Examples
+        --------
+        >>> explainer.price(X.iloc[4], ["age", "debt"])[["size_without", "size_with", "outcome"]]
+                     size_without  size_with     outcome
+        lock
+        age                     1        1.0        free
+        debt                    1        2.0      1 more
+        all of them             1        NaN  impossible
         """
-        return self.explain(self._form.one_row(row), **options)[0]
+        asked = ExplainOptions.of(options, fixed={"kind": "minus", "values": values, "minimise": "features"})
+        return find_price(self, self._form.one_row(row), locks, asked.settings(self))
+
+    def menu(self, row: Any, max_size: int = 3, *, values: Values = "any", **options: Any) -> pd.DataFrame:
+        """Every set of features up to a size: works, cannot work (proven), or not decided.
+
+        Sets that hold a smaller one that works are left out.
+
+        Parameters
+        ----------
+        row : Series, mapping, 1-D array, sequence, or table of one row
+            The row.
+        max_size : int, default=3
+            The largest sets to look at.
+        values : {"reference", "typical", "any"}, default="any"
+            What features may become; :meth:`explain` has another default, the reference's values.
+        **options
+            As for :meth:`explain`.
+
+        Returns
+        -------
+        DataFrame
+            One line for each set: ``features``, ``size``, ``outcome``, ``changes`` (the new values), ``cost`` and
+            ``searched``.
+
+        Raises
+        ------
+        InputError
+            If the row is not predicted as the class being explained, or there are too many sets
+            to list: pass a smaller ``max_size``.
+
+        Examples
+        --------
+        >>> explainer.menu(X.iloc[5], max_size=2)[["features", "outcome"]]
+               features      outcome
+        0       (debt,)  cannot work
+        1       (late,)  cannot work
+        2        (age,)  cannot work
+        3  (debt, late)        works
+        4   (debt, age)        works
+        5   (late, age)        works
+        """
+        check_count("max_size", max_size)
+        fixed = {"kind": "minus", "values": values, "minimise": "features", "order": "margin"}
+        asked = ExplainOptions.of(options, fixed=fixed)
+        return find_menu(self, self._form.one_row(row), int(max_size), asked.settings(self))
 
     def save(self, path: str | Path, *, allow_pickle: bool = False) -> None:
         """Write this explainer to one file that :func:`sev.load` reads without running code from it.
@@ -206,268 +408,252 @@ class Explainer:
         allow_pickle : bool, default=False
             Pickle a model that has no safe form. Whoever loads such a file runs whatever code it holds, and has to
             agree to that with ``sev.load(path, trust_pickle=True)``.
+
+        Raises
+        ------
+        UntrustedTypeError
+            If the model has no safe form and ``allow_pickle`` is False.
+        InputError
+            If the reference or the credibility is a function of your own, which cannot be saved.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     explainer.save(f"{folder}/loans.sev")
+        ...     sev.load(f"{folder}/loans.sev").explain(X)[5].features
+        ('debt', 'late')
         """
         write_file(path, self.to_bytes(allow_pickle=allow_pickle))
 
-    def to_bytes(self, *, allow_pickle: bool = False) -> bytes:
-        """The bytes that :meth:`save` writes."""
-        data = pack_explainer(self.parts(), allow_pickle=allow_pickle)
+    def to_bytes(self, *, allow_pickle: bool = False, credibility: bool = True) -> bytes:
+        """The bytes that :meth:`save` writes; without ``credibility``, those of an explainer that has none.
+
+        Parameters
+        ----------
+        allow_pickle : bool, default=False
+            As for :meth:`save`.
+        credibility : bool, default=True
+            Whether the measure of credibility is part of it.
+
+        Returns
+        -------
+        bytes
+            The content of the file.
+
+        Raises
+        ------
+        UntrustedTypeError
+            If the model has no safe form and ``allow_pickle`` is False.
+
+        Examples
+        --------
+        >>> explainer.to_bytes()[:2]
+        b'PK'
+        """
+        parts = self.parts()
+        if not credibility:
+            parts = replace(parts, targets=tuple(replace(one, credibility=None) for one in parts.targets))
+        data = pack_explainer(parts, allow_pickle=allow_pickle)
         again = type(self).from_bytes(data, trust_pickle=True)
         check_same_scores(self.model, self._tasks, again.tasks, self._form.to_native(self._sample))
         return data
 
     @classmethod
     def from_bytes(cls, data: bytes, *, trust_pickle: bool = False) -> Explainer:
-        """Inverse of :meth:`to_bytes`; see :func:`sev.load`."""
+        """Inverse of :meth:`to_bytes`; see :func:`sev.load`.
+
+        Parameters
+        ----------
+        data : bytes
+            What :meth:`to_bytes` returned, or the content of a file that :meth:`save` wrote.
+        trust_pickle : bool, default=False
+            Load a pickled model, which runs whatever code is in it.
+
+        Returns
+        -------
+        Explainer
+            One that returns the same explanations.
+
+        Raises
+        ------
+        ArchiveError
+            If the data are damaged or not a sev file.
+        UntrustedTypeError
+            If they hold a type that is not safe to load.
+
+        Examples
+        --------
+        >>> copy = sev.Explainer.from_bytes(explainer.to_bytes())
+        >>> copy.explain(X).to_frame().equals(explainer.explain(X).to_frame())
+        True
+        """
         parts = unpack_explainer(data, trust_pickle=trust_pickle)
         with refusing("its parts do not fit together"):
             return cls.from_parts(parts)
 
-    # -- what it is made of --------------------------------------------------------------------------------------------
+    def with_actions(self, actions: Actions | Mapping[str, Any] | str | Path | None) -> Explainer:
+        """The same explainer with other actions; None takes them away.
 
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the features, in column order."""
-        return self._space.names
+        Parameters
+        ----------
+        actions : Actions, mapping or path
+            As for the explainer itself.
 
-    @property
-    def restricted(self) -> tuple[str, ...]:
-        """Features that no explanation may use."""
-        return tuple(np.array(self._space.names, dtype=object)[self._restricted])
+        Returns
+        -------
+        Explainer
+            A new explainer; this one is not changed.
 
-    @property
-    def target(self) -> Any:
-        """The class being explained, or "predicted"."""
-        return self._tasks[0].scorer.target if len(self._tasks) == 1 else "predicted"
+        Raises
+        ------
+        InputError
+            If the actions contradict each other or do not fit the columns; the message names the entries.
 
-    @property
-    def threshold(self) -> float:
-        """Scores of at least this are predicted as the target."""
-        return self._tasks[0].scorer.threshold
+        Examples
+        --------
+        >>> only_less = explainer.with_actions(sev.Actions(frozen=["age"], decrease=["debt", "late"]))
+        >>> change = only_less.explain_one(X.iloc[5], values="any").changes["late"]
+        >>> change.old, change.new, change.enough.high
+        (4, 2, 2.0)
+        """
+        return self.with_parts(replace(self.parts(), actions=Actions.of(actions)))
 
-    @property
-    def reference(self) -> pd.DataFrame:
-        """The reference rows, one for each class being explained or each group of queries."""
-        if len(self._tasks) == 1:
-            return self._tasks[0].reference.rows.copy()
-        return pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
+    def with_reference(self, reference: str | Reference | Any, X: NativeTable | None = None) -> Explainer:
+        """The same explainer that compares with somebody else.
 
-    @property
-    def form(self) -> TableForm:
-        """What rows look like."""
-        return self._form
+        Parameters
+        ----------
+        reference : str, row, table or object of :mod:`sev.references`
+            As for the explainer itself.
+        X : table, default=None
+            Rows to choose it from; those that the model does not predict as the class being explained are of the other
+            class. None: the background rows that the explainer was saved with.
 
-    @property
-    def space(self) -> FeatureSpace:
-        """Which columns belong to which feature."""
-        return self._space
+        Returns
+        -------
+        Explainer
+            A new explainer; this one is not changed.
 
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """The classes being explained, each with its score, reference and reading."""
-        return tuple(self._tasks)
+        Raises
+        ------
+        InputError
+            If the rows to choose from hold none of the other class.
+        PositiveReferenceError
+            If the reference is itself predicted as the class being explained.
 
-    @property
-    def sample(self) -> pd.DataFrame:
-        """Background rows on which the reading of the model is proven."""
-        return self._sample
+        Examples
+        --------
+        >>> explainer.with_reference("nearest", X).explain_one(X.iloc[5]).reference.to_dict()
+        {'debt': 2, 'late': 0, 'age': 30}
+        """
+        rows = None if X is None else self._form.to_frame(X)
+        return self.with_parts(parts_with_reference(self, reference, rows))
 
-    @property
-    def reference_name(self) -> str:
-        """What kind of reference it is, in a few words."""
-        return self._tasks[0].reference.name
+    def widget(self, X: NativeTable | None = None, **options: Any) -> Any:
+        """A page in the notebook on which decisions can be looked at and edited; needs the extra ``app``.
 
-    @property
-    def backend(self) -> str:
-        """How the model is read: "linear", "additive", "trees", "networks" or "black box"."""
-        reading = self._tasks[0].reading
-        return "black box" if reading is None else reading.backend.family
+        Parameters
+        ----------
+        X : table, default=None
+            Decisions to look at; None: only rows that are typed in.
+        **options
+            As for :func:`sev.app.make_widget`.
 
-    def __repr__(self) -> str:
-        return (
-            f"<sev.Explainer of {type(self.model).__name__}: {self.backend} backend, {len(self._space)} features, "
-            f"target {self.target!r}, reference {self.reference_name}>"
-        )
+        Returns
+        -------
+        anywidget.AnyWidget
+            The widget; the last expression of a cell is shown.
 
-    def _repr_html_(self) -> str:
-        return explainer_as_html(self)
+        Raises
+        ------
+        MissingDependencyError
+            If the extra ``app`` is not installed.
 
-    # -- inside --------------------------------------------------------------------------------------------------------
+        Examples
+        --------
+        >>> page = explainer.widget(X)  # doctest: +SKIP
+        """
+        return load_route("sev.app:make_widget")(self, X, **options)  # above this package, and it needs more packages
 
-    @property
-    def _origin(self) -> Origin:
-        """Where explanations say that they come from."""
-        return Origin(
-            model=self.model,
-            backend=self.backend,
-            n_background=self._n_background,
-            background_hash=self._background_hash,
-        )
+    # -- for the packages above: batch, reports, results ---------------------------------------------------------------
 
     @property
     def source(self) -> ExplainerSource:
-        """What results ask of this explainer: scores, further sets, where they come from."""
-        settings = self.settings_for("minus", None, None, 100, None, None)
-        return ExplainerSource(self._form, self._tasks, settings, self._origin)
+        """What results need of this explainer: scores, further sets, where they come from."""
+        return source_for(self, self.settings_for(max_predictions=None))
 
-    def parts(self) -> ExplainerParts:
-        """What this explainer is made of, without what can be worked out again."""
-        return ExplainerParts(
-            model=self.model,
-            form=self._form,
-            space=self._space,
-            restricted=self.restricted,
-            sample=self._sample,
-            targets=tuple(
-                TargetParts(task.scorer.target, task.scorer.threshold, task.scorer.leads, task.reference)
-                for task in self._tasks
-            ),
-            backend=self.backend,
-            backend_reason=self.backend_reason,
-            n_background=self._n_background,
-            background_hash=self._background_hash,
-            labels=self.labels,
-        )
+    def settings_for(self, **options: Any) -> Settings:
+        """The options of one call, checked; see :meth:`explain` for them and their defaults.
 
-    @classmethod
-    def from_parts(cls, parts: ExplainerParts) -> Explainer:
-        """Build an explainer whose reference is known already; the model is read and proven again."""
-        self = cls.__new__(cls)
-        self.model = parts.model
-        self.labels = parts.labels
-        self._form, self._space, self._sample = parts.form, parts.space, parts.sample
-        self._restricted = self._space.select(parts.restricted)
-        self._n_background, self._background_hash = parts.n_background, parts.background_hash
-        scores = model_scores(self.model, self._form.to_native(self._sample), target=parts.targets[0].target)
-        self.classes_ = scores.classes
-        self.backend_reason = ""
-        # a fallback that was known before is no news
-        reading = self._read(scores, expected_reason=parts.backend_reason)
-        self._tasks = []
-        for one in parts.targets:
-            scorer = scores.for_target(one.target, None if one.leads else one.threshold)
-            self._append_task(scorer, reading, one.reference, allow_positive=True)
-        return self
+        Parameters
+        ----------
+        **options
+            Options of :meth:`explain`.
 
-    def __reduce__(self) -> Any:
-        # readings hold locks and closures: another process makes its own, and proves it
-        return type(self).from_parts, (self.parts(),)
+        Returns
+        -------
+        Settings
+            All options of one call, with the defaults of those that were not passed.
 
-    def _read(self, scores: ModelScores, expected_reason: str | None = None) -> Reading | None:
-        try:
-            return read_model(self.model, scores, self._form, self._space, self._sample)
-        except CannotReadError as error:
-            self.backend_reason = str(error)
-        except Exception as error:  # a reader met something that it does not know: slower, never wrong
-            self.backend_reason = f"{type(error).__name__}: {error}"
-        if self.backend_reason == expected_reason or is_function(self.model):
-            return None
-        warnings.warn(
-            f"{type(self.model).__name__} is explained as a black box, exact within a budget of predictions: "
-            f"{self.backend_reason}.",
-            FallbackWarning,
-            stacklevel=3,
-        )
-        return None
+        Raises
+        ------
+        InputError
+            If an option is unknown, or its value is not permitted.
 
-    def _add_task(
-        self,
-        scorer: Scorer,
-        reading: Reading | None,
-        background: pd.DataFrame,
-        labels: np.ndarray | None,
-        reference: Any,
-        threshold: float | None,
-        allow_positive: bool,
-    ) -> None:
-        def is_positive(rows: pd.DataFrame) -> BoolArray:
-            return scorer.is_positive(scorer.scores(self._form.to_native(rows)))
-
-        if labels is None:
-            scores = scorer.scores(self._form.to_native(background))
-            check_probabilities(scorer, scores, threshold)
-            negatives = scorer.is_negative(scores)
-        else:
-            check_probabilities(scorer, scorer.scores(self._form.to_native(background.iloc[:1000])), threshold)
-            negatives = labels != scorer.target
-        if not negatives.any():
-            how = "is predicted as" if labels is None else "has the label of"
-            raise InputError(
-                f"Every background row {how} the class being explained, {scorer.target!r}: "
-                "a reference needs rows of the other class."
-            )
-        categories = category_columns(self.model, self._form.columns)
-        known = Background(background, negatives, self._form, self._space, is_positive, categories)
-        fitted = as_reference(reference).fit(known)
-        self._append_task(scorer, reading, fitted, allow_positive)
-
-    def _append_task(
-        self, scorer: Scorer, reading: Reading | None, fitted: FittedReference, allow_positive: bool
-    ) -> None:
-        self._tasks.append(
-            Task(
-                number=len(self._tasks),
-                scorer=scorer,
-                reference=fitted,
-                reference_scores=reference_scores(fitted, scorer, self._form, allow_positive),
-                reading=reading,
-                form=self._form,
-                space=self._space,
-                sample=self._sample,
-                first_reference=sum(len(task.reference.rows) for task in self._tasks),
-            )
-        )
-
-    def settings_for(
-        self,
-        kind: Kind,
-        restricted: Iterable[str] | None,
-        max_size: int | None,
-        max_sets: int,
-        time_limit: float | None,
-        max_predictions: int | None,
-    ) -> Settings:
-        """The options of one call, checked; see :meth:`explain`."""
-        if kind not in ("minus", "plus"):
-            raise InputError(f'kind={kind!r} is not known: use "minus" or "plus".')
-        for name, value in {"max_size": max_size, "max_sets": max_sets, "max_predictions": max_predictions}.items():
-            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
-                raise InputError(f"{name}={value!r} must be an integer of at least 1.")
-        if time_limit is not None and not time_limit > 0:
-            raise InputError(f"time_limit={time_limit!r} must be a positive number of seconds.")
-        chosen = self._restricted if restricted is None else self._space.select(restricted)
-        limits = Limits(max_size=max_size, max_sets=max_sets, time_limit=time_limit, max_predictions=max_predictions)
-        return Settings(kind=kind, allowed=~chosen, limits=limits)
+        Examples
+        --------
+        >>> explainer.settings_for(kind="plus").kind
+        'plus'
+        """
+        return ExplainOptions(**options).settings(self)
 
     def explain_rows(
         self, queries: pd.DataFrame, settings: Settings, *, n_jobs: int = 1, progress: bool = False
     ) -> Explanations:
-        """Explain rows that are in the model's form already."""
-        source = ExplainerSource(self._form, self._tasks, settings, self._origin)
-        try:
-            answers = answer_all(self._tasks, queries, settings, n_jobs=n_jobs, progress=progress)
-        except InterruptedExplanation as stop:
-            stop.explanations = self._explanations(queries, stop.answers, settings, source)
-            raise
-        return self._explanations(queries, answers, settings, source)
+        """Explain rows that are in the model's form already.
 
-    def _explanations(
-        self, queries: pd.DataFrame, answers: Answers, settings: Settings, source: ExplainerSource
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows with the model's columns, in its order and dtypes.
+        settings : Settings
+            As :meth:`settings_for` returns them.
+        n_jobs, progress
+            As for :meth:`explain`.
+
+        Returns
+        -------
+        Explanations
+            One for each row, in order.
+
+        Examples
+        --------
+        >>> explainer.explain_rows(X, explainer.settings_for(kind="plus")).sizes.tolist()
+        [nan, nan, nan, 2.0, 1.0, 2.0]
+        """
+        return answer_rows(self, queries, settings, n_jobs=n_jobs, progress=progress)
+
+    def explain_unrestricted(
+        self, X: NativeTable, *, kind: Kind = "minus", values: Values = "reference"
     ) -> Explanations:
-        return Explanations(
-            answers=answers,
-            queries=queries,
-            references=self.reference,
-            features={feature.name: feature.columns for feature in self._space.features},
-            kind=settings.kind,
-            targets=tuple(task.scorer.target for task in self._tasks),
-            thresholds=tuple(task.scorer.threshold for task in self._tasks),
-            restricted=tuple(np.array(self._space.names, dtype=object)[~settings.allowed]),
-            source=source,
-            labels=self.labels,
-            classes=self.classes_,
-        )
+        """Explain rows with every feature allowed, those that the actions freeze included.
 
+        Parameters
+        ----------
+        X, kind, values
+            As for :meth:`explain`.
 
-def _is(value: Any, word: str) -> bool:
-    return isinstance(value, str) and value == word
+        Returns
+        -------
+        Explanations
+            One for each row, in order.
+
+        Examples
+        --------
+        >>> locked = sev.Explainer(explainer.model, X, y, restricted=["debt", "late"])
+        >>> locked.explain(X)[4].status.value, locked.explain_unrestricted(X)[4].features
+        ('unexplainable', ('debt',))
+        """
+        settings = self.settings_for(kind=kind, values=values)
+        return self.explain_rows(self._form.to_frame(X), replace(settings, allowed=np.ones_like(settings.allowed)))

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.core import python_value
+
 
 def table_hash(frame: pd.DataFrame) -> str:
     """SHA-256 of names, dtypes and values of a table, its index aside.
@@ -67,7 +69,7 @@ class _Walk:
     def digest(self, value: Any) -> bytes:
         """Hash of a value, of whatever type."""
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-            return _hashed("plain", repr(_plain(value)).encode())
+            return _hashed("plain", repr(python_value(value)).encode())
         if id(value) in self._open:
             return _hashed("itself")
         if id(value) not in self._known:
@@ -120,11 +122,6 @@ class _Walk:
             return _hashed("name", reduced.encode())
         parts = [list(part) if _is_stream(part) else part for part in reduced]
         return _hashed("object", self.digest(type(value)), *map(self.digest, parts))
-
-
-def _plain(value: Any) -> Any:
-    """The same number, string or truth value without numpy around it."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_stream(part: Any) -> bool:

@@ -2,8 +2,9 @@
 
 A reading is proven on background rows when an explainer is made. Queries may look different: a missing value where
 the background has none, a category that it does not hold, a value beyond its range. So every call compares the two
-scores of each query, of vertices that answers rest on, and of further vertices: several for each row that looks
-different, one for a small share of the others. Which rows and which vertices depends on a row's own values alone.
+scores of each query, of each reference, of the vertices that answers rest on, and of further vertices: several for each
+row that looks different or comes with few others, one for a small share of the rest. The search has met most of these
+margins already. Which vertices are compared depends on a row's own values and on how many rows a call has.
 """
 
 from __future__ import annotations
@@ -13,96 +14,25 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from sev import _native
 from sev.backends import Reading, Scorer
 from sev.core import Solution, Status
 from sev.explainers._vertices import Vertices
-from sev.space import FeatureSpace, is_quantity
+from sev.space import mix_numbers
 from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Of the rows that look like the background, one in so many is compared at a vertex that no answer rests on.
 _ONE_IN = 16
-#: Of the sets of answers, which the model scores in any case, those of one row in so many are compared.
+#: Of the sets of answers, which the model scores in any case, those of one row in so many are compared where their
+#: margins have to be computed for it.
 _SETS_ONE_IN = 16
 _VERTICES_OF_A_STRANGE_ROW = 4
+#: A call of few rows compares up to so many further vertices: a model takes little longer for them.
+_VERTICES_OF_FEW_ROWS = 16
 #: A gap beyond this many tolerances is not rounding: then no row of the kind is trusted to the reading any more.
 _ROUNDING = 16.0
-#: Up to so many values, a loop is quicker than pandas.
-_FEW = 8
 _MIX = np.uint64(0x9E37_79B9_7F4A_7C15)
-
-
-class Familiar:
-    """What the background's columns hold: the range of numbers, the other values, and whether any are missing.
-
-    Parameters
-    ----------
-    sample : DataFrame
-        Background rows that hold every extreme and category (see ``backends/_sampling.py``).
-    space : FeatureSpace
-        Which columns belong to which feature.
-    """
-
-    def __init__(self, sample: pd.DataFrame, space: FeatureSpace) -> None:
-        self._space = space
-        self._columns = list(sample.columns)
-        self._missing = sample.isna().any(axis=0).to_numpy()
-        self._numeric = np.array(
-            [is_quantity(dtype) and getattr(dtype, "kind", "O") in "fiu" for dtype in sample.dtypes]
-        )
-        self._low = np.full(len(self._columns), -np.inf)
-        self._high = np.full(len(self._columns), np.inf)
-        self._values: dict[int, frozenset[Any]] = {}
-        for number, name in enumerate(self._columns):
-            present = sample[name].dropna()
-            if self._numeric[number]:
-                if len(present):
-                    self._low[number], self._high[number] = float(present.min()), float(present.max())
-            elif not is_quantity(sample[name].dtype):
-                self._values[number] = frozenset(present)
-
-    def strange_features(self, queries: pd.DataFrame) -> BoolArray:
-        """Features in which a query holds what no background row does; (n_queries, n_features)."""
-        strange = np.zeros((len(queries), len(self._columns)), dtype=np.bool_)
-        plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in queries.dtypes.array])
-        together = np.flatnonzero(plain & self._numeric)
-        if together.size:
-            some = queries if together.size == len(self._columns) else queries.iloc[:, together]
-            self._mark_numbers(some.to_numpy(dtype=np.float64), together, strange)
-        for number in np.flatnonzero(~(plain & self._numeric)).tolist():
-            self._mark_column(queries.iloc[:, number], number, strange)
-        return self._space.by_feature(strange)
-
-    def _is_strange(self, value: Any, number: int) -> bool:
-        if pd.isna(value):
-            return not self._missing[number]
-        if self._numeric[number] and isinstance(value, (int, float, np.number)):
-            return not self._low[number] <= value <= self._high[number]
-        known = self._values.get(number)
-        return known is not None and value not in known
-
-    def _mark_numbers(self, numbers: FloatArray, columns: IntArray, strange: BoolArray) -> None:
-        beyond = (numbers < self._low[columns]) | (numbers > self._high[columns])
-        strange[:, columns] = beyond | (np.isnan(numbers) & ~self._missing[columns])
-
-    def _mark_column(self, values: pd.Series, number: int, strange: BoolArray) -> None:
-        if len(values) <= _FEW:
-            strange[:, number] = np.array([self._is_strange(value, number) for value in values], dtype=np.bool_)
-            return
-        missing = values.isna().to_numpy()
-        if not self._missing[number]:
-            strange[:, number] = missing
-        known = self._values.get(number)
-        if known is None:
-            return
-        if isinstance(values.dtype, pd.CategoricalDtype):
-            unknown = np.array([*(value not in known for value in values.cat.categories), False], dtype=np.bool_)
-            strange[:, number] |= unknown[values.cat.codes.to_numpy()]
-        else:
-            fresh = [value for value in values.unique() if value not in known and not pd.isna(value)]
-            if fresh:
-                strange[:, number] |= values.isin(fresh).to_numpy(dtype=np.bool_) & ~missing
 
 
 @dataclass
@@ -140,6 +70,8 @@ class QueryProof:
         Features in which a query holds what no background row does.
     active : ndarray of bool, shape (n_queries, n_features)
         Features that a set may use.
+    n_together : int
+        Rows of the call, of which these are some.
     """
 
     def __init__(
@@ -151,6 +83,7 @@ class QueryProof:
         references: FloatArray,
         strange: BoolArray,
         active: BoolArray,
+        n_together: int,
     ) -> None:
         self._reading = reading
         self._scorer = scorer
@@ -159,39 +92,63 @@ class QueryProof:
         self._references = references
         self._strange = strange
         self._active = active
+        self._n_covering = _VERTICES_OF_FEW_ROWS // max(1, n_together)
         self.doubts = Doubts()
 
     @cached_property
     def is_strange(self) -> BoolArray:
         """Rows that hold something that no background row does."""
+        if not self._strange.any():  # as a rule, and quicker than row by row
+            return np.zeros(len(self._strange), dtype=np.bool_)
         strange: BoolArray = np.asarray(self._strange.any(axis=1))
         return strange
 
+    def read_as_positive(self) -> BoolArray:
+        """Rows that the reading calls positive, or nearly so."""
+        scores = self._reading.scores(self._reading.backend.margins(self.encoded))
+        slack = _ROUNDING * self._reading.backend.score_tolerance * max(1.0, abs(self._scorer.threshold))
+        positive: BoolArray = self._scorer.of_second_class(scores) >= self._scorer.threshold - slack
+        return positive
+
     # -- comparing -----------------------------------------------------------------------------------------------------
 
-    def compare_queries(self, scores: FloatArray) -> None:
+    def compare_queries(self, solution: Solution, scores: FloatArray) -> None:
         """Compare the two scores of every query."""
-        gaps = self._gaps(self._reading.backend.margins(self.encoded), scores)
-        for row in np.flatnonzero(~(gaps <= 1.0)).tolist():
-            self.doubts.rows[row] = "the scores read from the model differ from its own"
+        known = solution.query_margins
+        encoded = self.encoded if known is None else self.encoded[:0]
+        wrong = ~(self._reading.gaps(self._scorer, scores, encoded, known) <= 1.0)
+        if wrong.any():
+            self.refuse(np.flatnonzero(wrong), "the scores read from the model differ from its own")
 
-    def compare_references(self, scores: FloatArray) -> None:
-        """Compare the two scores of every reference row; rows that are compared with one that differs are refused."""
-        gaps = self._gaps(self._reading.backend.margins(self._references), scores)
-        for reference in np.flatnonzero(~(gaps <= 1.0)).tolist():
-            rows = np.flatnonzero(self._vertices.assigned == reference)
+    def refuse_references(self, wrong: BoolArray) -> None:
+        """Trust the reading no more for rows whose reference it scores otherwise than the model."""
+        if wrong.any():
+            rows = np.flatnonzero(wrong[self._vertices.assigned])
             self.refuse(rows, "the score read from the model differs from its own on the reference")
 
-    def compare(self, rows: IntArray, sets: BoolArray, scores: FloatArray, *, share: bool = False) -> None:
+    def compare_vertices(
+        self, rows: IntArray, sets: BoolArray, scores: FloatArray, n_sets: int, margins: FloatArray | None
+    ) -> None:
         """Compare the two scores of vertices; a gap that is no rounding casts doubt on all rows of the kind.
 
-        With ``share``, of the rows that look like the background only some are compared.
+        The first ``n_sets`` are those of reported sets, with ``margins`` where the search came by them; where it did
+        not, some of these are compared.
         """
-        if share:
-            chosen = self.is_strange[rows] | ((self._hashes[rows] >> np.uint64(8)) % np.uint64(_SETS_ONE_IN) == 0)
+        if margins is None:
+            chosen = np.ones(len(rows), dtype=np.bool_)
+            chosen[:n_sets] = self._chosen_sets(rows[:n_sets])
             rows, sets, scores = rows[chosen], sets[chosen], scores[chosen]
+            n_sets = 0
         if len(rows):
-            self._judge(rows, self._gaps(self._margins(rows, sets), scores), scores)
+            encoded = self._mixed(rows[n_sets:], sets[n_sets:])
+            self._judge(rows, self._reading.gaps(self._scorer, scores, encoded, margins), scores)
+
+    def _chosen_sets(self, rows: IntArray) -> BoolArray:
+        """Reported sets whose margins are worth computing for a comparison."""
+        chosen: BoolArray = self.is_strange[rows] | (self._n_covering > 0)
+        if not chosen.all():
+            chosen |= (self._hashes[rows] >> np.uint64(8)) % np.uint64(_SETS_ONE_IN) == 0
+        return chosen
 
     def refuse(self, rows: IntArray, reason: str) -> None:
         """Trust the reading no more for some rows."""
@@ -210,41 +167,43 @@ class QueryProof:
         if (~self.is_strange[far]).any():
             self.doubts.familiar = reason
 
-    def _gaps(self, margins: FloatArray, scores: FloatArray) -> FloatArray:
-        """How far the scores are apart, in tolerances."""
-        theirs = _score_of_second_class(self._scorer, scores)
-        with np.errstate(over="ignore", invalid="ignore"):
-            ours = self._reading.scores(margins)
-            return np.abs(ours - theirs) / np.maximum(1.0, np.abs(theirs)) / self._reading.backend.score_tolerance
-
     def _margins(self, rows: IntArray, sets: BoolArray) -> FloatArray:
         return self._reading.backend.margins(self._mixed(rows, sets))
 
     def _mixed(self, rows: IntArray, sets: BoolArray) -> FloatArray:
-        taken = self._vertices.taken_from_reference(sets)[:, self._reading.encoding.column_feature]
-        others = self._references if len(self._references) == 1 else self._references[self._vertices.assigned[rows]]
-        return np.where(taken, others, self.encoded[rows])
+        taken = self._vertices.taken_from_reference(sets)
+        column_feature = self._reading.encoding.column_feature
+        return mix_numbers(self.encoded, self._references, self._vertices.assigned, rows, taken, column_feature)
 
     # -- which vertices ------------------------------------------------------------------------------------------------
 
     def sampled_vertices(self) -> tuple[IntArray, BoolArray]:
         """Vertices to compare, whatever the answers are."""
         strange = self.is_strange
-        usable = self._active.any(axis=1)
-        usual = np.flatnonzero((self._hashes % np.uint64(_ONE_IN) == 0) & ~strange & usable)
-        if not strange.any():
-            return usual, self._random_sets(usual, 0)
-        odd = np.flatnonzero(strange & usable)
-        # with what is strange in a row left in it: what is imputed for it, or read into it, must not move with the rest
-        kept = self._active[odd] & ~self._strange[odd]
-        parts = [(usual, self._random_sets(usual, 0)), (odd, kept)]
-        for number in range(1, _VERTICES_OF_A_STRANGE_ROW):
-            sets = self._random_sets(odd, number)
-            parts.append((odd, sets & kept if number == 1 else sets))
-        return np.concatenate([rows for rows, _ in parts]), np.concatenate([sets for _, sets in parts])
+        if self._n_covering:
+            parts = [self._covering_sets(row) for row in range(len(strange))]
+        else:
+            usual = self._usable(np.flatnonzero((self._hashes % np.uint64(_ONE_IN) == 0) & ~strange))
+            parts = [(usual, self._random_sets(usual, 0))]
+        if strange.any():
+            odd = self._usable(np.flatnonzero(strange))
+            # with what is strange in a row left in it: what is imputed for it, or read into it, must not move with the
+            # rest
+            kept = self._active[odd] & ~self._strange[odd]
+            parts.append((odd, kept))
+            for number in range(1, _VERTICES_OF_A_STRANGE_ROW):
+                sets = self._random_sets(odd, number)
+                parts.append((odd, sets & kept if number == 1 else sets))
+        if len(parts) == 1:
+            return parts[0]
+        nothing = np.zeros(0, dtype=np.int64), np.zeros((0, self._active.shape[1]), dtype=np.bool_)
+        every_row, every_set = zip(nothing, *parts, strict=True)
+        return np.concatenate(every_row), np.concatenate(every_set)
 
     def compare_encoding(self, rows: IntArray, sets: BoolArray) -> None:
         """Mix strange rows before and after encoding: both must agree, whether or not it shows in the score."""
+        if not self.is_strange[rows].any():
+            return
         mine = self.is_strange[rows] & ~np.isin(rows, list(self._vertices.failures))
         if not mine.any():
             return
@@ -263,16 +222,18 @@ class QueryProof:
 
     def vertices_of_unexplainable(self, solution: Solution) -> tuple[IntArray, BoolArray]:
         """For rows that no set is said to take across: everything changed, and what the reading holds for the best."""
-        rows = np.flatnonzero((solution.status == Status.UNEXPLAINABLE.code) & self._active.any(axis=1))
-        everything = self._active[rows]
-        return np.concatenate([rows, rows]), np.concatenate([everything, self._helpful(rows)])
+        claimed = solution.status == Status.UNEXPLAINABLE.code
+        claimed[list(self.doubts.rows)] = False
+        rows = self._usable(np.flatnonzero(claimed))
+        if not rows.size:
+            return rows, self._active[:0]
+        helpful = self._find_helpful(rows) if solution.helpful is None else solution.helpful[rows]
+        return np.concatenate([rows, rows]), np.concatenate([self._active[rows], helpful])
 
-    def _helpful(self, rows: IntArray) -> BoolArray:
+    def _find_helpful(self, rows: IntArray) -> BoolArray:
         """The features that, changed alone, bring the reading's margin nearer to the other side."""
         helpful = np.zeros((len(rows), self._active.shape[1]), dtype=np.bool_)
         place, feature = np.nonzero(self._active[rows])
-        if not len(place):
-            return helpful
         alone = np.zeros((len(place), self._active.shape[1]), dtype=np.bool_)
         alone[np.arange(len(place)), feature] = True
         start = self._margins(rows, np.zeros_like(helpful))[place]
@@ -284,13 +245,11 @@ class QueryProof:
     @cached_property
     def _hashes(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """A number for each row that depends on its encoded values alone."""
-        values = np.ascontiguousarray(self.encoded + 0.0)  # -0.0 and 0.0 are one value
-        values[np.isnan(values)] = np.nan
-        factors = _scramble(np.arange(1, values.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
-        with np.errstate(over="ignore"):
-            products: np.ndarray[Any, np.dtype[np.uint64]] = values.view(np.uint64) * factors
-            sums: np.ndarray[Any, np.dtype[np.uint64]] = np.asarray(products.sum(axis=1))
-            return _scramble(sums)
+        return _native.hash_rows(np.ascontiguousarray(self.encoded, dtype=np.float64))
+
+    def _usable(self, rows: IntArray) -> IntArray:
+        """Of some rows those with an active feature."""
+        return rows[self._active[rows].any(axis=1)]
 
     def _random_sets(self, rows: IntArray, number: int) -> BoolArray:
         """About half of each row's active features."""
@@ -300,12 +259,24 @@ class QueryProof:
             bits = _scramble(np.asarray(seeds[:, None] + features[None, :] * _MIX, dtype=np.uint64))
         return self._active[rows] & (bits >> np.uint64(63) == 1)
 
+    def _covering_sets(self, row: int) -> tuple[IntArray, BoolArray]:
+        """Sets of which, for any two active features, one has the first only and another the second only.
 
-def _score_of_second_class(scorer: Scorer, scores: FloatArray) -> FloatArray:
-    """Scores of the class being explained, as scores of the second of two classes."""
-    if scorer.sign == 1:
-        return scores
-    return -scores if scorer.response == "decision_function" else 1.0 - scores
+        Features are numbered in an order that depends on the row; for each bit of these numbers there is the set of
+        those that have it and the set of those that have not. A reading that is wrong wherever two features of a row
+        come from different sides is found out.
+        """
+        features = np.flatnonzero(self._active[row])
+        with np.errstate(over="ignore"):
+            order = np.argsort(_scramble(self._hashes[row] + (features + 1).astype(np.uint64) * _MIX))
+        numbers = np.empty_like(order)
+        numbers[order] = np.arange(len(order))
+        n_bits = max(0, len(features) - 1).bit_length()
+        sets = np.zeros((2 * n_bits, self._active.shape[1]), dtype=np.bool_)
+        has_bit = (numbers >> np.arange(n_bits)[:, None]) & 1 == 1
+        sets[0::2, features], sets[1::2, features] = has_bit, ~has_bit
+        sets = sets[: self._n_covering]
+        return np.full(len(sets), row, dtype=np.int64), sets
 
 
 def _scramble(numbers: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:

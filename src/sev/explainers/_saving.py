@@ -25,7 +25,7 @@ def load(path: str | Path, *, trust_pickle: bool = False) -> Explainer:
     Returns
     -------
     Explainer
-        It gives the same explanations, bit for bit, as the one that was saved.
+        It returns the same explanations, bit for bit, as the one that was saved.
 
     Raises
     ------

@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.core import Answers, Solution
+from sev.actions import Actions
+from sev.core import Answers, Solution, plain_value
+from sev.credibility import FittedFunction
 from sev.explainers._batches import answer_all
+from sev.explainers._free import FreeAnswers, place_results
+from sev.explainers._free_batches import answer_free
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
+from sev.explainers._permitted import is_explained, place_references
+from sev.explainers._recourse import alone_in_rows
 from sev.explainers._task import Task
-from sev.explainers._vertices import check_length
+from sev.explainers._vertices import Vertices, score_rows_safely
 from sev.explainers._work import Settings
-from sev.space import TableForm
-from sev.typing import FloatArray
+from sev.space import Mixer, TableForm
+from sev.typing import BoolArray, FloatArray, IntArray, Kind
 
 _ROWS_AT_ONCE = 20_000
 
@@ -24,21 +30,35 @@ _ROWS_AT_ONCE = 20_000
 class ExplainerSource:
     """The tasks of an explainer, with the settings of one call."""
 
-    def __init__(self, form: TableForm, tasks: list[Task], settings: Settings, origin: Origin) -> None:
+    def __init__(
+        self, form: TableForm, tasks: list[Task], settings: Settings, origin: Origin, actions: Actions | None = None
+    ) -> None:
+        self._actions = actions
         self._form = form
         self._tasks = tasks
         self._settings = settings
         self._origin = origin
 
-    def score_rows(self, rows: pd.DataFrame, target: Any) -> FloatArray:
-        """The model's own scores of rows, for one class, each scored in the dtypes that it would have alone."""
-        task = next(task for task in self._tasks if task.scorer.target == target)
-        scores = np.empty(len(rows))
-        for places, frame in self._form.restored_rows(rows):
-            some = task.scorer.scores(self._form.to_native(frame))
-            check_length(some, len(places))
-            scores[places] = some
-        return scores
+    def vertices(
+        self, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray, kind: Kind, target: Any
+    ) -> Vertices:
+        """Rows between queries and references, for one class, built and scored as in a search."""
+        task = self._task_of(target)
+        rows = self._form.to_frame(queries)
+        mixer = Mixer(task.form, task.space, rows, references, assigned, dtypes_matter=task.dtype_test.matter)
+        return Vertices(task.scorer, mixer, rows, assigned, kind)
+
+    def score_tolerances(self, queries: pd.DataFrame, target: Any) -> FloatArray:
+        """How far two scores of each row may be apart by rounding, in units of the score or of 1 if that is larger."""
+        return self._task_of(target).score_tolerances(self._form.to_frame(queries))
+
+    def _task_of(self, target: Any) -> Task:
+        return next(task for task in self._tasks if plain_value(task.scorer.target) == plain_value(target))
+
+    @property
+    def decides_by_lead(self) -> bool:
+        """Whether the class with the highest score is predicted, instead of a score compared with a threshold."""
+        return self._tasks[0].scorer.leads
 
     def list_sets(self, queries: pd.DataFrame, answers: Answers) -> Answers:
         """The same answers with all minimum sets listed and checked."""
@@ -49,18 +69,85 @@ class ExplainerSource:
             for task in self._tasks:
                 mine = rows[answers.target[rows] == task.number]
                 if mine.size:
-                    known = _as_solution(answers.take(mine))
-                    parts.append((mine, task.list_sets(queries.iloc[mine], known, self._settings)))
+                    known, references = answers.take(mine), answers.reference[mine]
+                    parts.append((mine, task.list_sets(queries.iloc[mine], known, self._settings, references)))
         return answers.with_sets(Solution.merge(parts), np.sort(waiting)) if parts else answers
 
     def unrestricted(self) -> ExplainerSource:
         """The same with every feature allowed."""
         allowed = np.ones_like(self._settings.allowed)
-        return ExplainerSource(self._form, self._tasks, replace(self._settings, allowed=allowed), self._origin)
+        settings = replace(self._settings, allowed=allowed)
+        return ExplainerSource(self._form, self._tasks, settings, self._origin, self._actions)
 
-    def answer(self, queries: pd.DataFrame) -> Answers:
-        """Explain rows."""
-        return answer_all(self._tasks, queries, self._settings)
+    def place_references(self, queries: pd.DataFrame, answers: Answers) -> tuple[Answers, pd.DataFrame]:
+        """The rows that features are changed to, and the answers with the number of each one's own.
+
+        Under actions each explained row has a row of its own, which holds its permitted values.
+        """
+        references = _stacked([task.reference.rows for task in self._tasks])
+        if self._actions is None or self._settings.kind != "minus":
+            return answers, references
+        explained = is_explained(answers)
+        parts, number = [references], answers.reference.copy()
+        for task in self._tasks:
+            rows = np.flatnonzero(explained & (answers.target == task.number))
+            if rows.size and task.bound is not None:
+                own = answers.reference[rows] - task.first_reference
+                number[rows] = sum(map(len, parts)) + np.arange(len(rows))
+                parts.append(place_references(task.bound, queries.iloc[rows], task.reference.rows, own))
+        return replace(answers, reference=number), _stacked(parts)
+
+    def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
+        """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``."""
+        if self._settings.chooses_values:
+            return self.place_free(answer_free(list(self._tasks), queries, self._settings))
+        answers, references = self.place_references(queries, answer_all(self._tasks, queries, self._settings))
+        return {"answers": answers, "references": references}
+
+    def place_free(self, found: FreeAnswers) -> dict[str, Any]:
+        """Answers over free values, with the changed row of each set behind the references."""
+        references = _stacked([task.reference.rows for task in self._tasks])
+        answers, rows = place_results(found.answers, references, found.results)
+        return {
+            "answers": answers,
+            "references": rows,
+            "values": self._settings.values,
+            "values_searched": tuple(found.searched.tolist()),
+            "set_references": len(references) + np.arange(len(found.results)),
+            "enough": found.enough,
+        }
+
+    def sample(self) -> pd.DataFrame:
+        """Some rows of the background."""
+        return self._tasks[0].sample
+
+    def alone(self, queries: pd.DataFrame, number: IntArray, usable: BoolArray) -> pd.DataFrame | None:
+        """What features of rows could do alone, with any permitted value; None without a background to know those.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows of the common form.
+        number : ndarray of int, shape (n_rows,)
+            The class of each row, by its number among those explained; -1 leaves a row out.
+        usable : ndarray of bool, shape (n_rows, n_features)
+            Features to look at; those that may not be used are left out.
+        """
+        if any(task.bound is None for task in self._tasks):
+            return None
+        return alone_in_rows(self._tasks, self._form.to_frame(queries), number, usable & self._settings.allowed, "any")
+
+    def credibilities(self, results: pd.DataFrame, target: Any) -> FloatArray:
+        """The share of real rows of the other class that are less ordinary than each row; NaN where it is not known."""
+        task = self._task_of(target)
+        if task.credibility is None:
+            return np.full(len(results), np.nan)
+        credibility = task.credibility.get()
+        measure = credibility.measure
+        if not isinstance(measure, FittedFunction):
+            return credibility.of_rows(results, task.form)
+        values, _ = score_rows_safely(measure.ordinariness_of_rows, task.form, results)
+        return credibility.shares(values)
 
     def about(self) -> dict[str, Any]:
         """Names, hashes and settings, as plain values, for records and reports."""
@@ -77,7 +164,13 @@ class ExplainerSource:
                 "model": origin.model_hash,
                 "background": origin.background_hash,
                 "reference": table_hash(rows),
+                **({} if self._actions is None else {"actions": self._actions.digest}),
             },
+            "actions": None if self._actions is None else self._actions.to_plain(),
+            "values": self._settings.values,
+            "minimise": self._settings.minimise,
+            "order": self._settings.order,
+            "min_credibility": self._settings.min_credibility,
             "limits": {
                 "max_size": limits.max_size,
                 "max_sets": limits.max_sets,
@@ -87,12 +180,5 @@ class ExplainerSource:
         }
 
 
-def _as_solution(answers: Answers) -> Solution:
-    return Solution(
-        status=answers.status,
-        lower_bound=answers.lower_bound,
-        offsets=answers.offsets,
-        masks=answers.masks,
-        complete=answers.complete,
-        reasons=answers.reasons,
-    )
+def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    return parts[0].copy() if len(parts) == 1 else pd.concat(parts, ignore_index=True)

@@ -10,17 +10,32 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import _safe_indexing
 
+from sev.actions import BoundActions
 from sev.backends import Reading, Scorer
+from sev.backends.free import FreeSearch
 from sev.core import Answers, Solution, Status
-from sev.explainers._query_proof import Doubts, Familiar
-from sev.explainers._vertices import DtypeTest, Vertices, check_length, reasons_of_bad, score_rows_safely
+from sev.credibility import Credibility, LazyCredibility
+from sev.explainers._credible import CredibleVertices
+from sev.explainers._free import search_of
+from sev.explainers._permitted import permit
+from sev.explainers._query_proof import Doubts
+from sev.explainers._vertices import (
+    DtypeTest,
+    Vertices,
+    check_length,
+    reasons_of_bad,
+    rounding_of_scores,
+    score_rows_safely,
+)
 from sev.explainers._work import Settings, Work
 from sev.references import FittedReference
-from sev.space import FeatureSpace, TableForm
+from sev.space import Familiar, FeatureSpace, FittedReferences, TableForm
 from sev.typing import BoolArray, FloatArray, IntArray, Kind
 
 #: Up to this many rows, all sets are listed and checked before the call returns.
 _ROWS_SETTLED_AT_ONCE = 256
+#: Up to this many rows, a call of the model costs more than the reading of all rows: rows and sets are scored together.
+_ROWS_AT_ONCE = 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,6 +58,9 @@ class Outcome:
     read: BoolArray
     strange: BoolArray
     doubts: Doubts
+
+    def __len__(self) -> int:
+        return len(self.read)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,6 +85,12 @@ class Task:
         Representative background rows.
     first_reference : int
         Number of this task's first reference row among those of all tasks.
+    bound : BoundActions or None
+        What features may become; None where the background is not known well enough (files of older versions).
+    has_actions : bool
+        Whether there are actions.
+    credibility : LazyCredibility or None
+        How ordinary rows are among those of the other class; None where that is not known (files of older versions).
     """
 
     number: int
@@ -78,8 +102,13 @@ class Task:
     space: FeatureSpace
     sample: pd.DataFrame
     first_reference: int = 0
+    bound: BoundActions | None = None
+    has_actions: bool = False
+    credibility: LazyCredibility | None = None
 
-    def answer(self, queries: pd.DataFrame, settings: Settings, *, trusted: bool = True) -> Outcome:
+    def answer(
+        self, queries: pd.DataFrame, settings: Settings, *, trusted: bool = True, assigned: IntArray | None = None
+    ) -> Outcome:
         """Explain rows; those that are not of the class, or on which the model fails, are marked so.
 
         Parameters
@@ -90,44 +119,112 @@ class Task:
             What the user asked for.
         trusted : bool
             Whether the reading of the model, if there is one, may be used.
+        assigned : ndarray of int, default=None
+            Number of each row's reference row; None: the first that the reference assigns.
+
+        Returns
+        -------
+        Outcome
+            Answers for all rows, and what is known of them besides.
         """
+        at_once = self._answer_at_once(queries, settings, assigned) if trusted else None
+        if at_once is not None:
+            return at_once
         scores, reasons, transformed = self._score_and_transform(queries)
         rows = np.flatnonzero(np.isfinite(scores) & self.scorer.is_positive(scores))
         everything = len(rows) == len(queries)
         positives = queries if everything else queries.iloc[rows]
         if transformed is not None and not everything:
-            transformed = _safe_indexing(transformed, rows)
+            # the lowest version of scikit-learn takes no rows of arrow tables
+            is_arrow = type(transformed).__module__.startswith("pyarrow")
+            transformed = None if is_arrow else _safe_indexing(transformed, rows)
         # of many rows only the first sets are wanted at once; the others wait until somebody asks
-        later = len(queries) > _ROWS_SETTLED_AT_ONCE and not settings.settled
+        later = len(queries) > _ROWS_SETTLED_AT_ONCE and not settings.settled and not self.has_actions
         limits = replace(settings.limits, first_only=later)
-        work = Work(self, self._vertices(positives, settings.kind), replace(settings, limits=limits), scores[rows])
+        given = None if assigned is None else assigned[rows]
+        work = self._work(positives, replace(settings, limits=limits), scores[rows], given)
         solution, result_scores = work.answer_read(transformed) if trusted else work.answer_unread()
-        waits = work.read & solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete) & later
-        status = np.full(len(queries), Status.NOT_TARGET.code, dtype=np.int8)
+        waits = np.zeros(len(rows), dtype=np.bool_)
+        if later:
+            waits = work.read & solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete)
+        return self._outcome(work, solution, result_scores, scores, rows, reasons, waits)
+
+    def _answer_at_once(self, queries: pd.DataFrame, settings: Settings, assigned: IntArray | None) -> Outcome | None:
+        """The answers to a few rows that are all of the class, as a rule with one call of the model; None otherwise."""
+        n_rows = len(queries)
+        if self.reading is None or self.reading.final_scores_are_the_models or not 0 < n_rows <= _ROWS_AT_ONCE:
+            return None
+        if self.has_actions:  # permitted values are found for rows of the class only
+            return None
+        work = self._work(queries, settings, None, assigned)
+        answered = work.answer_unscored()
+        if answered is None:
+            return None
+        solution, result_scores, scores = answered
+        rows, nothing = np.arange(n_rows), np.zeros(n_rows, dtype=np.bool_)
+        return self._outcome(work, solution, result_scores, scores, rows, {}, nothing)
+
+    def _outcome(
+        self,
+        work: Work,
+        solution: Solution,
+        result_scores: FloatArray,
+        scores: FloatArray,
+        rows: IntArray,
+        reasons: dict[int, str],
+        waits: BoolArray,
+    ) -> Outcome:
+        """What was found for some rows, among all rows that were scored."""
+        n_rows = len(scores)
+        status = np.full(n_rows, Status.NOT_TARGET.code, dtype=np.int8)
         status[list(reasons)] = Status.ERROR.code
-        found = _spread(np.zeros(len(queries), dtype=np.int64), rows, np.diff(solution.offsets))
-        assigned = work.vertices.assigned
+        found = _spread(np.zeros(n_rows, dtype=np.int64), rows, np.diff(solution.offsets))
+        assigned = work.assigned
         answers = Answers(
             status=_spread(status, rows, solution.status),
-            lower_bound=_spread(np.zeros(len(queries), dtype=np.int64), rows, solution.lower_bound),
+            lower_bound=_spread(np.zeros(n_rows, dtype=np.int64), rows, solution.lower_bound),
             score=scores,
-            result_score=_spread(np.full(len(queries), np.nan), rows, result_scores),
-            target=np.full(len(queries), self.number, dtype=np.int64),
-            reference=_spread(np.zeros(len(queries), dtype=np.int64), rows, assigned) + self.first_reference,
+            result_score=_spread(np.full(n_rows, np.nan), rows, result_scores),
+            target=np.full(n_rows, self.number, dtype=np.int64),
+            reference=_spread(np.zeros(n_rows, dtype=np.int64), rows, assigned) + self.first_reference,
             offsets=np.concatenate([[0], np.cumsum(found)]),
             masks=solution.masks,
-            complete=_spread(np.ones(len(queries), dtype=np.bool_), rows, solution.complete),
-            listed=_spread(np.ones(len(queries), dtype=np.bool_), rows, ~waits),
+            complete=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
+            listed=_spread(np.ones(n_rows, dtype=np.bool_), rows, ~waits),
+            size_without_limit=np.full(n_rows, np.nan),
+            first_of_all=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
             reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
         )
         return Outcome(
             answers=answers,
-            read=_spread(np.zeros(len(queries), dtype=np.bool_), rows, work.read),
-            strange=_spread(np.zeros(len(queries), dtype=np.bool_), rows, work.strange),
+            read=_spread(np.zeros(n_rows, dtype=np.bool_), rows, work.read),
+            strange=_spread(np.zeros(n_rows, dtype=np.bool_), rows, work.strange),
             doubts=replace(work.doubts, rows={int(rows[row]): reason for row, reason in work.doubts.rows.items()}),
         )
 
-    def list_sets(self, queries: pd.DataFrame, known: Solution, settings: Settings) -> Solution:
+    def search(self, queries: pd.DataFrame, settings: Settings, assigned: IntArray) -> Solution | None:
+        """What the reading finds for rows on which it is known to be right; None where more than it is needed.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            The rows.
+        settings : Settings
+            What the user asked for.
+        assigned : ndarray of int
+            Number of each row's reference row.
+
+        Returns
+        -------
+        Solution or None
+            What was found, or None.
+        """
+        # whether a set keeps the rules, or is credible, is not known to the reading
+        if self.has_actions or settings.min_credibility > 0:
+            return None
+        return self._work(queries, settings, None, assigned).search_read()
+
+    def list_sets(self, queries: pd.DataFrame, known: Solution, settings: Settings, references: IntArray) -> Solution:
         """All minimum sets of rows that were answered by the reading, each checked against the model.
 
         Parameters
@@ -138,12 +235,29 @@ class Task:
             What :meth:`answer` found for them.
         settings : Settings
             As they were then.
+        references : ndarray of int
+            Number of each row's reference row among those of all tasks.
+
+        Returns
+        -------
+        Solution
+            The same rows, with all their sets.
         """
-        work = Work(self, self._vertices(queries, settings.kind), settings, None)
-        return work.list_sets(known)
+        return self._work(queries, settings, None, references - self.first_reference).list_sets(known)
 
     def score_safely(self, queries: pd.DataFrame) -> tuple[FloatArray, dict[int, str]]:
-        """The model's own scores; rows on which it fails get NaN and a reason."""
+        """The model's own scores; rows on which it fails get NaN and a reason.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows to be explained.
+
+        Returns
+        -------
+        tuple of ndarray of float64, dict of int to str
+            Scores, and reasons by place of the row.
+        """
         return score_rows_safely(self.scorer.scores, self.form, queries)
 
     @cached_property
@@ -157,28 +271,132 @@ class Task:
         assert self.reading is not None
         return self.reading.encoding.encode(self.reference.rows)
 
-    # -- inside --------------------------------------------------------------------------------------------------------
+    @cached_property
+    def free_search(self) -> FreeSearch:
+        """The search over permitted values."""
+        return search_of(self)
 
     @cached_property
-    def _dtype_test(self) -> DtypeTest:
+    def wrong_references(self) -> BoolArray:
+        """Reference rows that the reading scores otherwise than the model."""
+        assert self.reading is not None
+        return ~(self.reading.gaps(self.scorer, self.reference_scores, self.encoded_references) <= 1.0)
+
+    @cached_property
+    def band(self) -> tuple[float, float]:
+        """Margins between which only the model decides."""
+        assert self.reading is not None
+        return self.reading.band(self.scorer.threshold_of_second_class)
+
+    @cached_property
+    def n_features(self) -> int:
+        """Number of features, used or not."""
+        return len(self.space)
+
+    @cached_property
+    def limits(self) -> dict[str, tuple[float, float]]:
+        """The smallest and the largest background value of each number; empty where they are not known."""
+        return {} if self.bound is None else self.bound.limits()
+
+    @cached_property
+    def efforts(self) -> dict[str, tuple[float, float | None]]:
+        """For each feature what a step of it costs; empty where the background is not known well enough."""
+        return {} if self.bound is None else self.bound.efforts()
+
+    @cached_property
+    def dtype_test(self) -> DtypeTest:
+        """Whether dtypes matter to the model."""
         return DtypeTest(self.scorer.scores, self.form, self.sample)
 
-    def _vertices(self, queries: pd.DataFrame, kind: Kind) -> Vertices:
-        assigned = self.reference.assigned(queries)
-        return Vertices(
-            self.scorer, self.form, self.space, queries, self.reference.rows, assigned, kind, self._dtype_test
-        )
+    def score_tolerances(self, queries: pd.DataFrame) -> FloatArray:
+        """How far two scores of each row may be apart by rounding, in units of the score or of 1 if that is larger.
+
+        That of the reading, where there is one. For a row with something that no background row has, which may be
+        answered without the reading, at least that of the numbers in which the model computes.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows to be explained.
+
+        Returns
+        -------
+        ndarray of float64
+            Of shape (n_rows,).
+        """
+        if self.reading is None:
+            return np.full(len(queries), self._rounding)
+        tolerance = self.reading.backend.score_tolerance
+        strange = self.familiar.strange_features(queries).any(axis=1)
+        return np.where(strange, max(tolerance, self._rounding), tolerance)
+
+    @cached_property
+    def _rounding(self) -> float:
+        """How far two scores of one row may be apart by the rounding of the model itself."""
+        return rounding_of_scores(score_rows_safely(self.scorer.scores, self.form, self.sample)[0])
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _work(
+        self, queries: pd.DataFrame, settings: Settings, scores: FloatArray | None, assigned: IntArray | None
+    ) -> Work:
+        if assigned is None:
+            assigned = self.reference.assigned(queries)
+        task, settings, permitted = permit(self, queries, settings, assigned)
+        own = assigned if permitted is None else permitted.assigned
+        vertices = task._vertices(queries, settings.kind, own)
+        credible = None
+        if settings.min_credibility > 0:
+            least = settings.min_credibility
+            credible = CredibleVertices(task.fitted_credibility, vertices, task.reference.rows, least)
+        return Work(task, vertices, settings, scores, assigned, permitted, credible)
+
+    def vertices_of(
+        self, queries: pd.DataFrame, settings: Settings, references: IntArray
+    ) -> tuple[Vertices, pd.DataFrame]:
+        """Vertices of rows whose reference is known, and the rows that their features are changed to.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            The rows.
+        settings : Settings
+            As of the call that explained them.
+        references : ndarray of int
+            Number of each row's reference row among those of all tasks.
+
+        Returns
+        -------
+        tuple of Vertices, DataFrame
+            The vertices, and one row for each query.
+        """
+        task, settings, permitted = permit(self, queries, settings, references - self.first_reference)
+        own = references - self.first_reference if permitted is None else permitted.assigned
+        return task._vertices(queries, settings.kind, own), task.reference.rows
+
+    @property
+    def fitted_credibility(self) -> Credibility:
+        """How ordinary rows are among those of the other class; fitted when it is first needed."""
+        assert self.credibility is not None
+        return self.credibility.get()
+
+    def _vertices(self, queries: pd.DataFrame, kind: Kind, assigned: IntArray) -> Vertices:
+        mixer = self._fitted_references.mixer(self.form, self.space, queries, assigned, self.dtype_test.matter)
+        return Vertices(self.scorer, mixer, queries, assigned, kind)
+
+    @cached_property
+    def _fitted_references(self) -> FittedReferences:
+        return FittedReferences(self.reference.rows)
 
     def _score_and_transform(self, queries: pd.DataFrame) -> tuple[FloatArray, dict[int, str], Any]:
-        """The model's own scores, and the rows as its final estimator takes them where the two are made together.
+        """The model's own scores, and the rows as its final estimator takes them where they are known.
 
         A pipeline's transform costs more than anything else for a single row, and its result is needed twice.
         """
-        if self.reading is None or not self.reading.final_scores_are_the_models:
+        if self.reading is None:
             return *self.score_safely(queries), None
         try:
-            transformed = self.reading.unwrapped.transform(self.form.to_native(queries))
-            scores = self.scorer.scores_of(self.reading.final_outputs(transformed))
+            transformed, scores = self.reading.transform_and_score(self.form.to_native(queries), self.scorer)
             check_length(scores, len(queries))
         except Exception:  # some row makes the model raise: found out below
             return *self.score_safely(queries), None

@@ -11,11 +11,16 @@ import pandas as pd
 
 from sev.backends import Scorer
 from sev.exceptions import ModelError
-from sev.space import FeatureSpace, Mixer, TableForm
+from sev.space import Mixer, TableForm
 from sev.typing import BoolArray, FloatArray, IntArray, Kind, NativeTable
 
 #: Rows of a call on which a model is tested for whether dtypes matter to it.
 _ROWS_TESTED = 256
+#: Sums in another order, as a table of another layout or length leads to, and what solvers inside a model (imputers
+#: that iterate) make of them.
+_ROUNDING = 1e-7
+_ROUNDING_SINGLE = 1e-5
+_LARGEST_SHORT_FLOAT = float(np.finfo(np.float16).max)
 
 
 class Vertices:
@@ -25,43 +30,34 @@ class Vertices:
     ----------
     scorer : Scorer
         The model's own score of the class.
-    form, space : TableForm, FeatureSpace
-        What rows look like and which columns move together.
-    queries, references : DataFrame
+    mixer : Mixer
+        Makes rows of queries and their references.
+    queries : DataFrame
         Rows of the common form.
     assigned : ndarray of int
         For each query, the number of its reference.
     kind : {"minus", "plus"}
         Whether a set is changed in the query or in the reference.
-    dtypes : DtypeTest
-        Knows whether the model's scores depend on dtypes.
     """
 
-    def __init__(
-        self,
-        scorer: Scorer,
-        form: TableForm,
-        space: FeatureSpace,
-        queries: pd.DataFrame,
-        references: pd.DataFrame,
-        assigned: IntArray,
-        kind: Kind,
-        dtypes: DtypeTest,
-    ) -> None:
+    def __init__(self, scorer: Scorer, mixer: Mixer, queries: pd.DataFrame, assigned: IntArray, kind: Kind) -> None:
         self.queries = queries
         self.assigned = assigned
         self.kind: Kind = kind
         #: Rows on which the model failed, and what happened.
         self.failures: dict[int, str] = {}
         self._scorer = scorer
-        self._mixer = Mixer(form, space, queries, references, assigned)
-        if self._mixer.widened and not dtypes.matter(queries, self._mixer.wider_dtypes()):
-            self._mixer = Mixer(form, space, queries, references, assigned, alone=False)
+        self._mixer = mixer
 
     @cached_property
     def differing(self) -> BoolArray:
         """Features in which a query and its reference differ."""
         return self._mixer.differing()
+
+    @property
+    def dtypes(self) -> list[Any]:
+        """Those of the queries' columns."""
+        return self._mixer.dtypes
 
     def taken_from_reference(self, sets: BoolArray) -> BoolArray:
         """Which features a vertex takes from the reference, for the set that is changed."""
@@ -69,20 +65,32 @@ class Vertices:
 
     def scores(self, rows: IntArray, sets: BoolArray) -> FloatArray:
         """The model's own scores; all vertices of a row on which it fails are NaN, and the reason is kept."""
+        return self.values(self._scorer.scores, rows, sets, "the model")
+
+    def values(
+        self, function: Callable[[NativeTable], FloatArray], rows: IntArray, sets: BoolArray, who: str
+    ) -> FloatArray:
+        """What a function of tables returns for each vertex; all those of a row on which it fails are NaN, and the
+        reason, in which it is called ``who``, is kept.
+        """
         if not len(rows):
             return np.zeros(0)
         try:
-            scores = self.apply(self._scorer.scores, rows, sets)
-            check_length(scores, len(rows))
-        except Exception as error:  # the model may raise anything
-            return self._scores_of_halves(rows, sets, error)
+            scores = self.apply(function, rows, sets)
+            check_length(scores, len(rows), who)
+        except Exception as error:  # it may raise anything
+            return self._values_of_halves(function, rows, sets, who, error)
         bad = np.flatnonzero(~np.isfinite(scores))
         for vertex in bad.tolist():
-            self.failures.setdefault(int(rows[vertex]), f"the model's score is {scores[vertex]}")
+            self.failures.setdefault(int(rows[vertex]), f"{who}'s score is {scores[vertex]}")
         if bad.size:
             scores = scores.copy()
             scores[np.isin(rows, list(self.failures))] = np.nan
         return scores
+
+    def class_outputs(self, rows: IntArray, sets: BoolArray) -> FloatArray:
+        """The model's own scores of all classes, of shape (n_vertices, n_classes)."""
+        return np.asarray(self.apply(self._scorer.outputs, rows, sets), dtype=np.float64)
 
     def apply(self, function: Callable[[NativeTable], Any], rows: IntArray, sets: BoolArray) -> Any:
         """What a function of tables returns for vertices."""
@@ -92,15 +100,22 @@ class Vertices:
         """Which scores are across the decision; one that is not a number never is."""
         return self._scorer.is_positive(scores) if self.kind == "plus" else self._scorer.is_negative(scores)
 
-    def _scores_of_halves(self, rows: IntArray, sets: BoolArray, error: Exception) -> FloatArray:
+    def _values_of_halves(
+        self,
+        function: Callable[[NativeTable], FloatArray],
+        rows: IntArray,
+        sets: BoolArray,
+        who: str,
+        error: Exception,
+    ) -> FloatArray:
         some = np.unique(rows)
         if len(some) == 1:
-            self.failures.setdefault(int(some[0]), describe_error(error))
+            self.failures.setdefault(int(some[0]), _describe_failure(error, who))
             return np.full(len(rows), np.nan)
         scores = np.empty(len(rows))
         low = rows < some[len(some) // 2]
         for half in (low, ~low):
-            scores[half] = self.scores(rows[half], sets[half])
+            scores[half] = self.values(function, rows[half], sets[half], who)
         return scores
 
 
@@ -142,33 +157,52 @@ class DtypeTest:
 
 
 def score_rows_safely(
-    score: Callable[[NativeTable], FloatArray], form: TableForm, rows: pd.DataFrame
+    score: Callable[[NativeTable], FloatArray], form: TableForm, rows: pd.DataFrame, *, who: str = "the model"
 ) -> tuple[FloatArray, dict[int, str]]:
-    """The model's own scores; rows on which it fails get NaN and a reason."""
+    """The model's own scores, or those of ``who``; rows on which it fails get NaN and a reason."""
+    if not len(rows):  # many models refuse a table without rows
+        return np.zeros(0), {}
     try:
         scores = score(form.to_native(rows))
-        check_length(scores, len(rows))
+        check_length(scores, len(rows), who)
     except Exception as error:  # the model may raise anything
         if len(rows) == 1:
-            return np.array([np.nan]), {0: describe_error(error)}
+            return np.array([np.nan]), {0: _describe_failure(error, who)}
         half = len(rows) // 2
-        one, one_reasons = score_rows_safely(score, form, rows.iloc[:half])
-        two, two_reasons = score_rows_safely(score, form, rows.iloc[half:])
+        one, one_reasons = score_rows_safely(score, form, rows.iloc[:half], who=who)
+        two, two_reasons = score_rows_safely(score, form, rows.iloc[half:], who=who)
         shifted = {half + row: reason for row, reason in two_reasons.items()}
         return np.concatenate([one, two]), {**one_reasons, **shifted}
-    return scores, reasons_of_bad(scores)
+    return scores, reasons_of_bad(scores, who)
 
 
-def check_length(scores: FloatArray, n_rows: int) -> None:
+def rounding_of_scores(scores: FloatArray) -> float:
+    """How far two scores of one row may be apart that differ only in the rows beside it, from some scores of a model.
+
+    Scores that float32 holds, and shorter floats do not, were computed in float32.
+    """
+    finite = scores[np.isfinite(scores) & (np.abs(scores) < _LARGEST_SHORT_FLOAT)]
+    single = bool((finite == finite.astype(np.float32)).all())
+    half = bool((finite == finite.astype(np.float16)).all())
+    return _ROUNDING_SINGLE if single and not half else _ROUNDING
+
+
+def check_length(scores: FloatArray, n_rows: int, who: str = "the model") -> None:
     """Refuse scores of another length than the rows."""
     if scores.shape != (n_rows,):
-        raise ModelError(f"the model returned {len(np.atleast_1d(scores))} scores for {n_rows} rows")
+        raise ModelError(f"{who} returned {len(np.atleast_1d(scores))} scores for {n_rows} rows")
 
 
-def reasons_of_bad(scores: FloatArray) -> dict[int, str]:
+def reasons_of_bad(scores: FloatArray, who: str = "the model") -> dict[int, str]:
     """Why rows with a score that is not finite cannot be explained."""
     bad = np.flatnonzero(~np.isfinite(scores))
-    return {int(row): f"the model's score is {scores[row]}" for row in bad}
+    return {int(row): f"{who}'s score is {scores[row]}" for row in bad}
+
+
+def _describe_failure(error: Exception, who: str) -> str:
+    """An error as one line that names who raised it, unless that is the model."""
+    reason = describe_error(error)
+    return reason if who in reason or who == "the model" else f"{who} failed: {reason}"
 
 
 def describe_error(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,16 +12,21 @@ import pandas as pd
 
 from sev.backends import CannotReadError
 from sev.backends.blackbox import solve_blackbox
-from sev.core import Limits, Problem, Solution, SolutionBuilder, Status, n_words, unpack
+from sev.core import Limits, Problem, Solution, Status, n_words, unpack
 from sev.explainers._query_proof import Doubts, QueryProof
 from sev.explainers._vertices import Vertices
-from sev.typing import BoolArray, FloatArray, IntArray, Kind
+from sev.typing import BoolArray, FloatArray, IntArray, Kind, Minimise, Order, Values
 
 if TYPE_CHECKING:
+    from sev.explainers._credible import CredibleVertices
+    from sev.explainers._permitted import Permitted
     from sev.explainers._task import Task
+
 
 _NOTHING_ENCODED = np.zeros((0, 0))
 _SETS_PER_CALL = 100_000
+#: The score of a vertex that does not count: finite, because a score that is not stops a row.
+_FAR = float(np.finfo(np.float64).max)
 #: Two scores of one row that are further apart than this do not come from one function: rounding in batches of
 #: different sizes is smaller.
 _SAME_SCORE = 1e-4
@@ -31,12 +37,53 @@ class Settings:
     """What a user asked of one call.
 
     With ``settled``, all sets of all rows are listed at once, which is quicker when they are all going to be read.
+    ``allowed`` has one entry a feature, or one line a row.
+    ``n_together`` is the number of rows of the call, of which a worker may see only some.
+
+    Parameters
+    ----------
+    kind : {"minus", "plus"}
+        Which question.
+    allowed : ndarray of bool
+        Features that may be used.
+    limits : Limits
+        Where the search stops early.
+    settled : bool, default=False
+        Whether all sets of all rows are listed at once.
+    values, minimise, order, min_credibility
+        As for :meth:`sev.Explainer.explain`.
+    n_together : int, default=0
+        Number of rows of the call.
     """
 
     kind: Kind
     allowed: BoolArray
     limits: Limits
     settled: bool = False
+    values: Values = "reference"
+    minimise: Minimise = "features"
+    order: Order = "margin"
+    min_credibility: float = 0.0
+    n_together: int = 0
+
+    @property
+    def chooses_values(self) -> bool:
+        """Whether the search is one over values of features, not over sets of reference values alone."""
+        return self.values != "reference" or self.minimise == "cost"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Check:
+    """Vertices for the model to score: of sets, then of claims that there is none, then samples.
+
+    ``margins`` are the reading's of the sets, None where the search did not come by them.
+    """
+
+    rows: IntArray
+    sets: BoolArray
+    n_sets: int
+    n_none: int
+    margins: FloatArray | None
 
 
 class Work:
@@ -52,10 +99,26 @@ class Work:
         What the user asked for.
     scores : ndarray or None
         The model's own scores of the rows; None where they are known to be right.
+    assigned : ndarray of int
+        Number of each row's reference row in the class; under actions the vertices have rows of their own.
+    permitted : Permitted, default=None
+        Rules that results must keep, and the cost of changes; None where there are no actions.
+    credible : CredibleVertices, default=None
+        Which results are credible; None where they need not be.
     """
 
-    def __init__(self, task: Task, vertices: Vertices, settings: Settings, scores: FloatArray | None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        vertices: Vertices,
+        settings: Settings,
+        scores: FloatArray | None,
+        assigned: IntArray,
+        permitted: Permitted | None = None,
+        credible: CredibleVertices | None = None,
+    ) -> None:
         self.vertices = vertices
+        self.assigned = assigned
         self.doubts = Doubts()
         self.read = np.zeros(len(vertices.queries), dtype=np.bool_)
         self.strange = np.zeros(len(vertices.queries), dtype=np.bool_)
@@ -63,6 +126,8 @@ class Work:
         self._settings = settings
         self._scores = scores
         self._n_rows = len(vertices.queries)
+        self._permitted = permitted
+        self._credible = credible
 
     def answer_read(self, transformed: Any) -> tuple[Solution, FloatArray]:
         """Search with the reading where that is right, and the model's own score after the change of each first set."""
@@ -74,25 +139,71 @@ class Work:
             self.doubts = Doubts(dict.fromkeys(range(self._n_rows), str(error)), str(error), str(error))
             return self.answer_unread()
         assert self._scores is not None
-        proof.compare_queries(self._scores)
-        proof.compare_references(self._task.reference_scores)
-        rows = np.setdiff1d(np.arange(self._n_rows), list(proof.doubts.rows))
-        solution = self._search(proof, rows)
-        result = self._check(proof, solution)
+        solution = self._search(proof)
+        proof.compare_queries(solution, self._scores)
+        proof.refuse_references(self._task.wrong_references)
+        for row in proof.doubts.rows:  # what the search met on the way to a wrong answer says nothing
+            self.vertices.failures.pop(row, None)
+        opened = np.zeros(0, dtype=np.int64)  # rows all of whose sets break a rule: larger ones may keep it
+        if self._permitted is not None:
+            solution, opened = self._permitted.arrange(solution, np.arange(self._n_rows, dtype=np.int64))
+        check = self._choose_vertices(proof, solution)
+        result = self._judge(proof, check, self._evaluate(check.rows, check.sets, needed=check.n_sets + check.n_none))
         for row in self.vertices.failures:  # no search finds more about them
             proof.doubts.rows.pop(row, None)
         self.doubts, self.strange = proof.doubts, proof.is_strange
-        again = np.array(sorted(self.doubts.rows), dtype=np.int64)
-        self.read[np.setdiff1d(np.arange(self._n_rows), again)] = True
+        again = np.union1d(sorted(self.doubts.rows), opened).astype(np.int64)
+        self.read[:] = True
+        self.read[again] = False
         if again.size:
             solution, result[again] = self._replace(solution, again)
         return self._finish(solution), result
+
+    def search_read(self) -> Solution | None:
+        """What the reading finds, for rows on which it is known to be right; None where it differs on a reference."""
+        try:
+            proof = self._proof(None)
+        except CannotReadError:
+            return None
+        proof.refuse_references(self._task.wrong_references)
+        if proof.doubts.rows:
+            return None
+        return self._search(proof).with_proofs()
+
+    def answer_unscored(self) -> tuple[Solution, FloatArray, FloatArray] | None:
+        """As :meth:`answer_read`, for rows that have not been scored yet: one call of the model for rows and sets.
+
+        Returns also the scores of the rows; None where something is out of the ordinary (a row that is not of the
+        class, a model that fails, a reading that differs), for the caller to score the rows first.
+        """
+        assert self._task.reading is not None
+        try:
+            proof = self._proof(None)
+            if not proof.read_as_positive().all():
+                return None
+        except Exception:  # a row that the model may refuse as well: found out when it is scored
+            return None
+        solution = self._search(proof)
+        check = self._choose_vertices(proof, solution)
+        rows = np.arange(self._n_rows, dtype=np.int64)
+        scores = self._evaluate(np.concatenate([rows, check.rows]), np.concatenate([self._unchanged(rows), check.sets]))
+        own, others = scores[: self._n_rows], scores[self._n_rows :]
+        if self.vertices.failures or not self._task.scorer.is_positive(own).all():
+            return None
+        proof.compare_queries(solution, own)
+        proof.refuse_references(self._task.wrong_references)
+        result = self._judge(proof, check, others)
+        if proof.doubts.rows:
+            return None
+        self.strange = proof.is_strange
+        self.read[:] = True
+        return self._finish(solution), result, own
 
     def answer_unread(self, rows: IntArray | None = None) -> tuple[Solution, FloatArray]:
         """Search with the model's own scores only."""
         chosen = np.arange(self._n_rows, dtype=np.int64) if rows is None else rows
         # rows that are the same are searched once
-        first, twins = _twins(self.vertices.queries.iloc[chosen], self.vertices.assigned[chosen])
+        first, twins = find_twins(self.vertices.queries.iloc[chosen], self.vertices.assigned[chosen])
         solution = self._search_blackbox(chosen[first])
         result = self._check_blackbox(chosen, first, twins, solution)
         solution = solution.take(twins)
@@ -101,10 +212,10 @@ class Work:
     def list_sets(self, known: Solution) -> Solution:
         """All sets of rows that the reading has answered."""
         reading = self._task.reading
-        if reading is not None and getattr(reading.backend, "lists_sets_later", False):
-            known = self._search(self._proof(None), np.arange(self._n_rows, dtype=np.int64))
-        rows, sets = self._all_sets(known)
-        scores = self._evaluate(rows, sets)
+        if reading is not None and reading.backend.lists_sets_later:
+            known = self._search(self._proof(None))
+        rows, places = _places_of_sets(known, first_only=False)
+        scores = self._evaluate(rows, unpack(known.masks[places], self._task.n_features))
         refused = np.unique(rows[~self.vertices.is_across(scores)])
         if refused.size:
             known, _ = self._replace(known, refused)
@@ -115,32 +226,42 @@ class Work:
     def _proof(self, transformed: Any) -> QueryProof:
         task, vertices = self._task, self.vertices
         assert task.reading is not None
-        encoding = task.reading.encoding
-        encoded = encoding.encode(vertices.queries) if transformed is None else task.reading.backend.encode(transformed)
         others = task.encoded_references
-        encoding.own_new_columns(vertices.queries, task.reference.rows, vertices.assigned, encoded, others)
-        strange = task.familiar.strange_features(vertices.queries)
-        return QueryProof(task.reading, task.scorer, vertices, encoded, others, strange, self._active)
+        encoded = task.reading.encode_queries(
+            vertices.queries, transformed, task.reference.rows, vertices.assigned, others
+        )
+        strange = task.familiar.strange_features(vertices.queries, vertices.dtypes)
+        n_together = self._settings.n_together
+        return QueryProof(task.reading, task.scorer, vertices, encoded, others, strange, self._active, n_together)
 
     @cached_property
     def _active(self) -> BoolArray:
         return np.ascontiguousarray(self.vertices.differing & self._settings.allowed)
 
-    def _search(self, proof: QueryProof, rows: IntArray) -> Solution:
-        """Solve some rows with the reading, one reference after the other; the others are left undecided."""
-        assigned = self.vertices.assigned
+    def _search(self, proof: QueryProof) -> Solution:
+        """Solve all rows with the reading, one reference after the other."""
         parts = []
-        for reference in np.unique(assigned[rows]).tolist():
-            some = rows[assigned[rows] == reference]
+        found = self._search_each(proof)
+        if found is not None:
+            return found
+        for reference, some in _by_reference(self.vertices.assigned):
             if self._is_positive_already(reference):
-                parts.append((some, _nothing_needed(len(some), len(self._task.space))))
+                parts.append((some, _nothing_needed(len(some), self._task.n_features)))
             else:
                 assert self._task.reading is not None
                 parts.append((some, self._task.reading.backend.solve(self._exact_problem(proof, some, reference))))
-        if len(parts) == 1 and len(rows) == self._n_rows:
-            return parts[0][1]
-        left = np.setdiff1d(np.arange(self._n_rows), rows)
-        return Solution.merge([*parts, (left, SolutionBuilder(len(left), n_words(len(self._task.space))).build())])
+        return parts[0][1] if len(parts) == 1 else Solution.merge(parts)
+
+    def _search_each(self, proof: QueryProof) -> Solution | None:
+        """Solve rows that have many references at once, where the family can."""
+        reading, assigned = self._task.reading, self.vertices.assigned
+        solve_each = None if reading is None else getattr(reading.backend, "solve_each", None)
+        if solve_each is None or self._settings.kind != "minus" or self._credible or len(np.unique(assigned)) < 2:
+            return None
+        rows = np.arange(self._n_rows, dtype=np.int64)
+        problem = self._exact_problem(proof, rows, int(assigned[0]))
+        found: Solution | None = solve_each(problem, self._task.encoded_references[assigned])
+        return found
 
     def _is_positive_already(self, reference: int) -> bool:
         """Whether "plus" needs no feature at all."""
@@ -150,7 +271,8 @@ class Work:
     def _exact_problem(self, proof: QueryProof, rows: IntArray, reference: int) -> Problem:
         reading = self._task.reading
         assert reading is not None
-        low, high = reading.band(self._task.scorer.threshold_of_second_class)
+        low, high = self._task.band
+        second = None if self._credible is None else self._credible.second_sum(rows, reference)
         return replace(
             self._problem(rows),
             low=low,
@@ -161,6 +283,8 @@ class Work:
             ),
             reference=np.require(self._task.encoded_references[reference], requirements=["C", "W"]),
             column_feature=reading.encoding.column_feature,
+            second=second,
+            second_is_all=second is not None and (self._permitted is None or not self._permitted.rules),
         )
 
     def _problem(self, rows: IntArray) -> Problem:
@@ -168,7 +292,13 @@ class Work:
         sign = self._task.scorer.sign
 
         def evaluate(numbers: IntArray, sets: BoolArray) -> FloatArray:
-            return self.vertices.scores(rows[numbers], sets)
+            scores = self.vertices.scores(rows[numbers], sets)
+            if self._permitted is not None or self._credible is not None:  # a vertex that does not count is not across
+                scores = np.where(self._counts(rows[numbers], sets), scores, _FAR if minus else -_FAR)
+            return scores
+
+        def accepts(numbers: IntArray, sets: BoolArray) -> BoolArray:
+            return self._counts(rows[numbers], sets)
 
         return Problem(
             kind=self._settings.kind,
@@ -178,55 +308,84 @@ class Work:
             queries=_NOTHING_ENCODED,
             reference=_NOTHING_ENCODED[0:0].ravel(),
             column_feature=np.zeros(0, dtype=np.int64),
-            active=np.ascontiguousarray(self._active[rows]),
+            active=self._active if len(rows) == self._n_rows else self._active[rows],
             evaluate=evaluate,
             is_across=self.vertices.is_across,
             across_sign=-1 if minus else 1,
             limits=self._settings.limits,
+            accepts=None if self._credible is None else accepts,
         )
+
+    def _counts(self, rows: IntArray, sets: BoolArray) -> BoolArray:
+        """Which vertices count: they keep the rules and are credible."""
+        counts = np.ones(len(rows), dtype=np.bool_)
+        if self._permitted is not None:
+            counts &= self._permitted.kept(rows, sets)
+        if self._credible is not None:
+            counts &= self._credible.kept(rows, sets)
+        return counts
 
     def _search_blackbox(self, rows: IntArray) -> Solution:
         """Solve some rows with the model's own scores."""
         ready = np.array([self._is_positive_already(one) for one in self.vertices.assigned[rows]], dtype=np.bool_)
         done, left = np.flatnonzero(ready), np.flatnonzero(~ready)
-        parts = [(done, _nothing_needed(len(done), len(self._task.space)))]
+        parts = [(done, _nothing_needed(len(done), self._task.n_features))]
         if self._settings.limits.time_limit is None:
             parts.append((left, solve_blackbox(self._problem(rows[left]))))
         else:
             parts += [(left[[place]], solve_blackbox(self._problem(rows[left[[place]]]))) for place in range(len(left))]
-        return Solution.merge(parts)
+        solution = Solution.merge(parts)
+        return solution if self._permitted is None else self._permitted.arrange(solution, rows)[0]
 
     # -- the check -----------------------------------------------------------------------------------------------------
 
-    def _check(self, proof: QueryProof, solution: Solution) -> FloatArray:
-        """Put sets, claims that there is none, and samples through the model, in one call of it; the model's own score
-        after the change of each row's first set.
-        """
-        rows, sets = self._first_sets(solution) if self._settings.limits.first_only else self._all_sets(solution)
+    def _choose_vertices(self, proof: QueryProof, solution: Solution) -> _Check:
+        """Sets, claims that there is none, and samples, which the model is to score."""
+        rows, places = _places_of_sets(solution, first_only=self._settings.limits.first_only)
+        if proof.doubts.rows:
+            kept = ~np.isin(rows, list(proof.doubts.rows))
+            rows, places = rows[kept], places[kept]
         none, changed = proof.vertices_of_unexplainable(solution)
         sampled, samples = proof.sampled_vertices()
-        claims = len(rows) + len(none)
-        together, all_sets = np.concatenate([rows, none, sampled]), np.concatenate([sets, changed, samples])
-        scores = self._evaluate(together, all_sets, needed=claims)
-        proof.compare(rows, sets, scores[: len(rows)], share=True)
-        proof.compare(together[len(rows) :], all_sets[len(rows) :], scores[len(rows) :])
-        proof.compare_encoding(sampled, samples)
+        return _Check(
+            rows=np.concatenate([rows, none, sampled]),
+            sets=np.concatenate([unpack(solution.masks[places], self._task.n_features), changed, samples]),
+            n_sets=len(rows),
+            n_none=len(none),
+            margins=None if solution.set_margins is None else solution.set_margins[places],
+        )
+
+    def _judge(self, proof: QueryProof, check: _Check, scores: FloatArray) -> FloatArray:
+        """Compare the model's own scores of vertices with what was claimed; its score of each row's first set."""
+        sets = slice(check.n_sets)
+        claims = slice(check.n_sets, check.n_sets + check.n_none)
+        samples = slice(check.n_sets + check.n_none, None)
+        proof.compare_vertices(check.rows, check.sets, scores, check.n_sets, check.margins)
+        proof.compare_encoding(check.rows[samples], check.sets[samples])
         across = self.vertices.is_across(scores)
-        proof.refuse(np.unique(rows[~across[: len(rows)]]), "the model did not confirm the explanation")
-        proof.refuse(np.unique(none[across[len(rows) : claims]]), "the model has an explanation where none was read")
-        return _first_scores(rows, scores[: len(rows)], self._n_rows)
+        if self._credible is not None:  # that there is no credible set says nothing about others
+            across[claims] &= self._counts(check.rows[claims], check.sets[claims])
+        if not across[sets].all():
+            proof.refuse(np.unique(check.rows[sets][~across[sets]]), "the model did not confirm the explanation")
+        if across[claims].any():
+            rows = np.unique(check.rows[claims][across[claims]])
+            proof.refuse(rows, "the model has an explanation where none was read")
+        return _first_scores(check.rows[sets], scores[sets], self._n_rows)
+
+    def _unchanged(self, rows: IntArray) -> BoolArray:
+        """The sets whose vertices are the queries themselves."""
+        sets = np.zeros((len(rows), self._task.n_features), dtype=np.bool_)
+        return sets if self._settings.kind == "minus" else ~sets  # the reference with every feature of the query
 
     def _check_blackbox(self, rows: IntArray, first: IntArray, twins: IntArray, solution: Solution) -> FloatArray:
         """Score queries and first sets again: a model that returns other scores than before has no explanation.
 
         ``solution`` is that of the rows at ``first``; ``twins`` says which of them each row equals.
         """
-        places, sets = self._first_sets(solution)
-        nothing = np.zeros((len(first), len(self._task.space)), dtype=np.bool_)
-        if self._settings.kind == "plus":
-            nothing = ~nothing  # the reference with every feature of the query
+        places, masks = _places_of_sets(solution, first_only=True)
+        sets = unpack(solution.masks[masks], self._task.n_features)
         asked = np.concatenate([rows[first], rows[first[places]]])
-        scores = self._evaluate(asked, np.concatenate([nothing, sets]))
+        scores = self._evaluate(asked, np.concatenate([self._unchanged(rows[first]), sets]))
         again, after = scores[: len(first)][twins], scores[len(first) :]
         if self._scores is not None:
             before = self._scores[rows]
@@ -251,7 +410,7 @@ class Work:
             before = dict(self.vertices.failures)
             scores = self._evaluate(rows, sets)
             if len(before) < len(self.vertices.failures):
-                self.vertices.failures = before
+                self.vertices.failures = dict(before)
                 others = self._evaluate(rows[needed:], sets[needed:])
                 self.vertices.failures = before
                 scores = np.concatenate([self._evaluate(rows[:needed], sets[:needed]), others])
@@ -262,14 +421,6 @@ class Work:
             scores[some] = self.vertices.scores(rows[some], sets[some])
         return scores
 
-    def _first_sets(self, solution: Solution) -> tuple[IntArray, BoolArray]:
-        rows = np.flatnonzero(solution.has_set)
-        return rows, unpack(solution.masks[solution.offsets[rows]], len(self._task.space))
-
-    def _all_sets(self, solution: Solution) -> tuple[IntArray, BoolArray]:
-        rows = np.repeat(np.arange(solution.n_rows, dtype=np.int64), np.diff(solution.offsets))
-        return rows, unpack(solution.masks, len(self._task.space))
-
     def _replace(self, solution: Solution, rows: IntArray) -> tuple[Solution, FloatArray]:
         """The same solution with some rows searched without the reading, and their scores after the first change."""
         again, result = self.answer_unread(rows)
@@ -277,19 +428,44 @@ class Work:
         return Solution.merge([(kept, solution.take(kept)), (rows, again)]), result
 
     def _finish(self, solution: Solution) -> Solution:
-        return solution.with_errors(self.vertices.failures).with_proofs()
+        if self.vertices.failures:
+            solution = solution.with_errors(self.vertices.failures)
+        return solution.with_proofs()
+
+
+def _by_reference(assigned: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Each reference row with the rows that are compared with it."""
+    if not len(assigned):
+        return
+    if (assigned == assigned[0]).all():
+        yield int(assigned[0]), np.arange(len(assigned), dtype=np.int64)
+        return
+    order = np.argsort(assigned, kind="stable")
+    references, first = np.unique(assigned[order], return_index=True)
+    yield from zip(references.tolist(), np.split(order, first[1:]), strict=True)
+
+
+def _places_of_sets(solution: Solution, *, first_only: bool) -> tuple[IntArray, IntArray]:
+    """The row of each set, or of each row's first set, and the place of the set."""
+    if first_only:
+        rows = np.flatnonzero(solution.has_set)
+        return rows, solution.offsets[rows]
+    rows = np.repeat(np.arange(len(solution.status), dtype=np.int64), np.diff(solution.offsets))
+    return rows, np.arange(len(rows), dtype=np.int64)
 
 
 def _first_scores(rows: IntArray, scores: FloatArray, n_rows: int) -> FloatArray:
     """Of the scores of each row's sets the first; NaN for rows without a set."""
     result = np.full(n_rows, np.nan)
-    found, first = np.unique(rows, return_index=True)
-    result[found] = scores[first]
+    result[rows[::-1]] = scores[::-1]  # the first of each row is written last
     return result
 
 
-def _twins(queries: pd.DataFrame, assigned: IntArray) -> tuple[IntArray, IntArray]:
+def find_twins(queries: pd.DataFrame, assigned: IntArray) -> tuple[IntArray, IntArray]:
     """The first of each set of rows that are the same, and for each row which of these it is."""
+    if len(queries) < 2:
+        alone = np.arange(len(queries), dtype=np.int64)
+        return alone, alone
     codes = [assigned]
     for place in range(queries.shape[1]):
         values = queries.iloc[:, place]

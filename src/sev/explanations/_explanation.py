@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,14 +12,23 @@ import pandas as pd
 
 from sev.core import Status, kind_label, plain_row, plain_value
 from sev.exceptions import InputError, VerificationError
+from sev.explanations._alternatives import Alternative, alternatives_of
+from sev.explanations._changes import Change, Efforts, changes_between, cost_of
+from sev.explanations._classes import ClassScores
+from sev.explanations._credibilities import ChangeDistance, distance_of
+from sev.explanations._html import one_as_html
+from sev.explanations._pair import Pair
 from sev.explanations._statements import statement_of
 from sev.explanations._verification import Claims, verify
-from sev.explanations._vertices import checked_names, differing, main_features, path_scores, source_of, vertex_scores
-from sev.text import Labels, NotPermitted, Speaker, Statement
-from sev.typing import Kind
+from sev.explanations._vertices import checked_names, main_features, path_scores, source_of, vertex_scores
+from sev.space import row_as_series
+from sev.text import Labels, NotPermitted, ProofScope, Speaker, Statement, proof_scope
+from sev.typing import Kind, Minimise, Order, Values, ValuesSearched
 
 if TYPE_CHECKING:
-    from sev.explanations._source import Source
+    from matplotlib.axes import Axes
+
+    from sev.explanations._source import ExplainerLike, Source
 
 #: What a cell holds that a set leaves as it is.
 UNCHANGED = "---"
@@ -47,8 +55,6 @@ class Explanation:
         All minimum sets, the one that takes the score furthest first.
     sets_complete : bool
         Whether ``sets`` is all of them.
-    query, reference, result : Series
-        The row as given, the reference, and the row with the change of the first set made (None when there is no set).
     score, result_score : float
         The model's own scores of query and result (None when there is no set).
     threshold : float
@@ -64,7 +70,46 @@ class Explanation:
     labels : Labels
         Names for people.
     other : object
-        The class that the row becomes with the change; None where the model has more than two.
+        The other one of two classes; None where the model has more: see :attr:`becomes`.
+    values : {"reference", "typical", "any"}
+        What features were permitted to become.
+    values_searched : {"reference", "all", "candidates"}
+        Which of the permitted values were searched: one for each feature, all of them, or a list of candidates, which
+        "optimal" and "unexplainable" then are relative to.
+    efforts : mapping of str to tuple
+        For each feature its weight and, for a number, the change that costs as much.
+    has_actions : bool
+        Whether actions limited what features were permitted to become.
+    compared_with : str
+        The name of the reference row, where the reference has several with names: a group, or a value of a column.
+    order : {"margin", "closest", "credible"}
+        Which of the minimum sets comes first.
+    first_of_all : bool
+        Whether the first set was chosen from all minimum sets, though perhaps not all are in ``sets``.
+    min_credibility : float
+        The least credibility that the result had to have; 0: no limit.
+    size_without_limit : int or None
+        With a least credibility, the size of the smallest set whether or not its result is credible.
+    limits : mapping of str to tuple
+        The smallest and the largest value of each number in the background.
+    minimise : {"features", "cost"}
+        What "optimal" means: that no smaller set works, or that no permitted change costs less. With "cost", ``sets``
+        holds one set and ``sets_complete`` is False: others may cost as little.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> one = explainer.explain_one(X.iloc[5])
+    >>> one.size, one.features, one.lower_bound
+    (2, ('debt', 'late'), 2)
+    >>> one.changes["debt"].old, one.changes["debt"].new
+    (5, 1)
+    >>> one.verify()  # silent: the model confirms every set
     """
 
     kind: Kind
@@ -74,9 +119,6 @@ class Explanation:
     features: tuple[str, ...]
     sets: tuple[tuple[str, ...], ...]
     sets_complete: bool
-    query: pd.Series
-    reference: pd.Series
-    result: pd.Series | None
     score: float
     result_score: float | None
     threshold: float
@@ -86,12 +128,175 @@ class Explanation:
     reason: str = ""
     labels: Labels = field(default_factory=Labels, repr=False)
     other: Any = None
+    values: Values = "reference"
+    values_searched: ValuesSearched = "reference"
+    efforts: Efforts = field(default_factory=dict, repr=False)
+    has_actions: bool = False
+    compared_with: str = ""
+    order: Order = "margin"
+    first_of_all: bool = True
+    min_credibility: float = 0.0
+    size_without_limit: int | None = None
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    minimise: Minimise = "features"
+    _pair: Pair = field(repr=False)
+    #: The row with the change of the first set made, where it is known already.
+    _changed: pd.Series | None = field(default=None, repr=False)
+    #: The changed row of each set, where every set has values of its own, and the values that do.
+    _moved: pd.DataFrame | None = field(default=None, repr=False)
+    _enough: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
     _source: Source | None = field(default=None, repr=False)
     _compare: Callable[[], NotPermitted] | None = field(default=None, repr=False)
+    _classes: Callable[[], tuple[ClassScores | None, Any]] | None = field(default=None, repr=False)
+    _credibility: Callable[[], float | None] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         found = f"size={self.size}, features={self.features!r}" if self.size is not None else "no set"
         return f"<Explanation {kind_label(self.kind)} {self.status}: {found}>"
+
+    @property
+    def query(self) -> pd.Series:
+        """The row as given, each cell of the type that it has in its column."""
+        return self._pair.query
+
+    @property
+    def reference(self) -> pd.Series:
+        """What the row is compared with."""
+        return self._pair.reference
+
+    @cached_property
+    def result(self) -> pd.Series | None:
+        """The row with the change of the first set made; None when there is no set."""
+        if self._changed is not None:
+            return self._changed
+        return self._pair.changed(self.sets[0]) if self.sets else None
+
+    @cached_property
+    def changes(self) -> dict[str, Change]:
+        """What the first set changes: for each of its features the old value, the new one, and what is enough."""
+        if self.result is None:
+            return {}
+        return self.changes_of(0)
+
+    def changes_of(self, number: int) -> dict[str, Change]:
+        """What one of the sets changes, by its place in :attr:`sets`.
+
+        Parameters
+        ----------
+        number : int
+            Place of the set in :attr:`sets`; the first is 0.
+
+        Returns
+        -------
+        dict of str to Change
+            For each feature of the set its value before and after.
+
+        Examples
+        --------
+        >>> {name: change.new for name, change in one.changes_of(1).items()}
+        {'debt': 1, 'age': 40}
+        """
+        before = self.query if self.kind == "minus" else self.reference
+        return changes_between(before, self.donor_of(number), self.sets[number], self.columns, self.enough_of(number))
+
+    def enough_of(self, number: int) -> Mapping[str, Any]:
+        """The values of features that do in one of the sets, where they are known, by its place in :attr:`sets`.
+
+        Parameters
+        ----------
+        number : int
+            Place of the set in :attr:`sets`; the first is 0.
+
+        Returns
+        -------
+        mapping of str to Interval or tuple
+            Empty where nothing is proven about ranges, as with ``values="reference"``.
+
+        Examples
+        --------
+        >>> explainer.explain_one(X.iloc[4], values="any").enough_of(0)["debt"].high
+        3.0
+        """
+        return self._enough[number] if self._enough else {}
+
+    def _plain_changes(self) -> dict[str, Change]:
+        """What the first set changes, without the ranges, which may have to be found first."""
+        before = self.query if self.kind == "minus" else self.reference
+        return changes_between(before, self.donor_of(0), self.sets[0], self.columns, {})
+
+    def donor_of(self, number: int) -> pd.Series:
+        """The row that one of the sets takes its new values from, by its place in :attr:`sets`.
+
+        Parameters
+        ----------
+        number : int
+            Place of the set in :attr:`sets`; the first is 0.
+
+        Returns
+        -------
+        Series
+            The reference, or with free values a row that holds the new values of this set.
+
+        Examples
+        --------
+        >>> one.donor_of(0).to_dict()
+        {'debt': 1, 'late': 0, 'age': 40}
+        """
+        if self._moved is not None:
+            return self._result_of(number)
+        return self.reference if self.kind == "minus" else self.query
+
+    @cached_property
+    def results(self) -> tuple[pd.Series, ...]:
+        """The changed row of each set, where every set has values of its own: ``values="typical"`` or "any"."""
+        return () if self._moved is None else tuple(map(self._result_of, range(len(self._moved))))
+
+    def _result_of(self, number: int) -> pd.Series:
+        """One of the changed rows."""
+        assert self._moved is not None
+        return row_as_series(self._moved, number).rename("result")
+
+    @property
+    def enough(self) -> dict[str, Any]:
+        """For each feature of the first set, the values that do, whichever of theirs the others have: proven."""
+        return {name: change.enough for name, change in self.changes.items() if change.enough is not None}
+
+    @cached_property
+    def cost(self) -> float | None:
+        """Total cost of the changes of the first set, in standard deviations of the background times the weights of the
+        actions; a change of a category costs its weight. None when there is no set.
+        """
+        return None if self.result is None else cost_of(self._plain_changes(), self.efforts)
+
+    @cached_property
+    def distance(self) -> ChangeDistance | None:
+        """How far the first set takes the row: largest and total change of numbers in standard deviations of the
+        background, and the number of other changes. None when there is no set, or the background is not known.
+        """
+        return None if self.result is None or not self.efforts else distance_of(self.changes, self.efforts)
+
+    @cached_property
+    def credibility(self) -> float | None:
+        """The share of real rows of the other class that are less ordinary than the result; None when there is no set,
+        for "plus", and where it is not known.
+        """
+        return None if self._credibility is None else self._credibility()
+
+    @property
+    def price_of_credibility(self) -> int | None:
+        """How many features more a credible result takes than any result; None without ``min_credibility``, or where
+        one of the two is not known.
+        """
+        if self.size is None or self.size_without_limit is None:
+            return None
+        return self.size - self.size_without_limit
+
+    @property
+    def proof_scope(self) -> ProofScope:
+        """Over what the answer is proven: "all" sets of features, those of the "permitted" ones, the permitted
+        "changes", or only the values that were "tried".
+        """
+        return proof_scope(self.restricted, self.values, self.values_searched, has_actions=self.has_actions)
 
     @cached_property
     def not_permitted(self) -> NotPermitted:
@@ -100,7 +305,38 @@ class Explanation:
         """
         return "none" if self._compare is None else self._compare()
 
-    def verify(self, explainer: Any = None, **options: Any) -> None:
+    @cached_property
+    def _class_scores_and_becomes(self) -> tuple[ClassScores | None, Any]:
+        return (None, None) if self._classes is None else self._classes()
+
+    @property
+    def class_scores(self) -> ClassScores | None:
+        """For a model that predicts the class with the highest score: the scores of the class, before and after the
+        change (arrays of one); None for other models.
+        """
+        return self._class_scores_and_becomes[0]
+
+    @property
+    def becomes(self) -> Any:
+        """The class that the row becomes with the change; None where there is no change, or for "plus"."""
+        return self._class_scores_and_becomes[1]
+
+    def background(self) -> pd.DataFrame | None:
+        """Some rows of the background; None for explanations that were read from a file.
+
+        Returns
+        -------
+        DataFrame or None
+            Up to 1,024 rows, with the columns of the query.
+
+        Examples
+        --------
+        >>> one.background().shape
+        (6, 3)
+        """
+        return None if self._source is None else self._source.sample()
+
+    def verify(self, explainer: ExplainerLike | None = None, **options: Any) -> None:
         """Check this explanation; raise :class:`~sev.exceptions.VerificationError` if it does not hold.
 
         Without an explainer, the model scores the row and the change of each set again. With one, nothing in this
@@ -114,19 +350,46 @@ class Explanation:
         **options
             As for :meth:`sev.Explainer.explain`, for explaining again: ``restricted`` if the explanation was asked for
             with other restricted features than the explainer's own, or higher limits.
+
+        Raises
+        ------
+        VerificationError
+            If the model does not confirm the explanation; the message names what differs. Also if there is nothing to
+            verify (the status is "error"), or no model to verify with (an explanation from a file, without explainer).
+
+        Examples
+        --------
+        >>> one.verify()
+        >>> one.verify(explainer)  # explains the row again, and compares
         """
         if self.status is Status.ERROR and explainer is None:
             raise VerificationError(f"There is nothing to verify: {self.reason}.")
         verify(Claims.of_one(self), self._source, explainer, **options)
 
     def to_frame(self) -> pd.DataFrame:
-        """The paper's table: the query, the reference, and one line for each set that shows only what it changes."""
+        """The paper's table: the query, the reference, and one line for each set that shows only what it changes.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the query; lines "query", "reference", "SEV- 1", "SEV- 2" and so on.
+
+        Examples
+        --------
+        >>> one.to_frame()
+                  debt late  age
+        query        5    4   20
+        reference    1    0   40
+        SEV- 1       1    0  ---
+        SEV- 2       1  ---   40
+        SEV- 3     ---    0   40
+        """
         label = kind_label(self.kind)
-        donor = self.reference if self.kind == "minus" else self.query
         rows = {"query": list(self.query), "reference": list(self.reference)}
-        for number, names in enumerate(self.sets, start=1):
+        for number, names in enumerate(self.sets):
             changed = {column for name in names for column in self.columns[name]}
-            rows[f"{label} {number}"] = [donor[c] if c in changed else UNCHANGED for c in self.query.index]
+            made = self.donor_of(number)
+            rows[f"{label} {number + 1}"] = [made[c] if c in changed else UNCHANGED for c in self.query.index]
         return pd.DataFrame.from_dict(rows, orient="index", columns=list(self.query.index)).astype(object)
 
     def to_text(
@@ -147,6 +410,16 @@ class Explanation:
             The sentences themselves, as in ``sev/text/languages/en.yaml``, whole or in part, such as
             ``{"predicted": "Refused", "otherwise": "the application would have passed"}``.
 
+        Returns
+        -------
+        str
+            The sentences.
+
+        Raises
+        ------
+        InputError
+            If ``wording`` or ``language`` has an entry that is not known.
+
         Examples
         --------
         >>> from sklearn.linear_model import LogisticRegression
@@ -166,7 +439,7 @@ class Explanation:
     @property
     def differing_features(self) -> tuple[str, ...]:
         """Features in which query and reference are not the same."""
-        return differing(self)
+        return self._pair.differing
 
     def main_features(self, at_most: int) -> tuple[str, ...]:
         """The features of the sets, the first set's first, then others that differ from the reference.
@@ -175,14 +448,37 @@ class Explanation:
         ----------
         at_most : int
             How many.
+
+        Returns
+        -------
+        tuple of str
+            At most so many names.
+
+        Examples
+        --------
+        >>> explainer.explain_one(X.iloc[4]).main_features(2)
+        ('debt', 'late')
         """
         return main_features(self, at_most)
 
     def statement(self) -> Statement:
-        """What a sentence about this explanation states."""
+        """What a sentence about this explanation states.
+
+        Returns
+        -------
+        Statement
+            The facts of a sentence, without its words; :class:`sev.text.Speaker` turns them into one.
+
+        Examples
+        --------
+        >>> one.statement().features
+        ('debt', 'late')
+        """
         return statement_of(self)
 
-    def vertices(self, features: Iterable[str] | None = None, *, explainer: Any = None) -> pd.DataFrame:
+    def vertices(
+        self, features: Iterable[str] | None = None, *, explainer: ExplainerLike | None = None
+    ) -> pd.DataFrame:
         """Scores of all vertices of the cube that a few features span.
 
         Parameters
@@ -197,11 +493,29 @@ class Explanation:
         DataFrame
             One row a vertex: ``changed`` (the features that are changed, a tuple), ``n_changed``, ``score``,
             ``positive``. The other features stay as in the row that the change starts from.
+
+        Raises
+        ------
+        InputError
+            If there are more than ten features.
+        VerificationError
+            If the explanation was read from a file and no explainer is passed.
+
+        Examples
+        --------
+        >>> one.vertices(["debt", "late"]).round(2)
+                changed  n_changed  score  positive
+        0            ()          0   0.99      True
+        1       (debt,)          1   0.86      True
+        2       (late,)          1   0.86      True
+        3  (debt, late)          2   0.26     False
         """
         names = main_features(self, 4) if features is None else checked_names(self, features)
         return vertex_scores(self, names, source_of(self, explainer))
 
-    def path_scores(self, features: Iterable[str] | None = None, *, explainer: Any = None) -> pd.DataFrame:
+    def path_scores(
+        self, features: Iterable[str] | None = None, *, explainer: ExplainerLike | None = None
+    ) -> pd.DataFrame:
         """Scores on the way, as features are changed one by one, at each step the one that takes the score furthest.
 
         Parameters
@@ -215,31 +529,110 @@ class Explanation:
         -------
         DataFrame
             One row a step, the start included: ``feature``, ``score``, ``positive``.
+
+        Raises
+        ------
+        VerificationError
+            If the explanation was read from a file and no explainer is passed.
+
+        Examples
+        --------
+        >>> one.path_scores().round(2)
+          feature  score  positive
+        0           0.99      True
+        1    debt   0.86      True
+        2    late   0.26     False
         """
         names = self.features if features is None else checked_names(self, features)
         return path_scores(self, names, source_of(self, explainer))
 
-    def plot(self, what: Literal["changes", "hypercube", "path"] = "changes", *, ax: Any = None, **options: Any) -> Any:
+    def alternatives(self, at_most: int = 10, *, explainer: ExplainerLike | None = None) -> tuple[Alternative, ...]:
+        """The smallest sets, each as an explanation of its own, with the scores on the way to it.
+
+        Parameters
+        ----------
+        at_most : int, default=10
+            How many of the sets.
+        explainer : Explainer, default=None
+            Needed only for explanations that were read from a file, which do not carry the model.
+
+        Returns
+        -------
+        tuple of Alternative
+            In the order of :attr:`sets`. The model is called once for all of them.
+
+        Raises
+        ------
+        VerificationError
+            If the explanation was read from a file and no explainer is passed.
+
+        Examples
+        --------
+        >>> for other in one.alternatives(at_most=2):
+        ...     print(other.explanation.features, other.path["score"].round(2).tolist())
+        ('debt', 'late') [0.99, 0.86, 0.26]
+        ('debt', 'age') [0.99, 0.86, 0.49]
+        """
+        return alternatives_of(self, at_most, explainer)
+
+    def plot(
+        self,
+        what: Literal["changes", "ranges", "hypercube", "path"] = "changes",
+        *,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Axes:
         """Draw the explanation; returns the Axes.
 
         Parameters
         ----------
-        what : {"changes", "hypercube", "path"}, default="changes"
-            The picture: :func:`sev.plots.changes`, :func:`sev.plots.hypercube` or :func:`sev.plots.score_path`.
+        what : {"changes", "ranges", "hypercube", "path"}, default="changes"
+            The picture: :func:`sev.plots.changes`, :func:`sev.plots.ranges`, :func:`sev.plots.hypercube` or
+            :func:`sev.plots.score_path`.
         ax : Axes, default=None
             Where to draw; None makes a new figure.
         **options
             For that function.
-        """
-        from sev.plots import changes, hypercube, score_path
 
-        pictures: dict[str, Any] = {"changes": changes, "hypercube": hypercube, "path": score_path}
+        Returns
+        -------
+        Axes
+            What was drawn on.
+
+        Raises
+        ------
+        InputError
+            If ``what`` is not one of the four pictures.
+
+        Examples
+        --------
+        >>> ax = one.plot("path")
+        """
+        from sev.plots import changes, hypercube, ranges, score_path
+
+        pictures: dict[str, Callable[..., Axes]] = {
+            "changes": changes,
+            "ranges": ranges,
+            "hypercube": hypercube,
+            "path": score_path,
+        }
         if what not in pictures:
-            raise InputError(f"what={what!r} is not a picture: use one of {list(pictures)}.")
+            raise InputError(f"what={what!r} is not a plot: use one of {list(pictures)}.")
         return pictures[what](self, ax=ax, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values only, ready for JSON."""
+        """Plain Python values only, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Strings, numbers, booleans, lists, mappings and None.
+
+        Examples
+        --------
+        >>> explainer.explain_one(X.iloc[4]).to_dict()["changes"]
+        {'debt': {'old': 6, 'new': 1, 'enough': None}}
+        """
         return {
             "kind": self.kind,
             "target": plain_value(self.target),
@@ -255,10 +648,24 @@ class Explanation:
             "score": plain_value(self.score),
             "result_score": plain_value(self.result_score),
             "threshold": plain_value(self.threshold),
+            "becomes": plain_value(self.becomes),
+            "values": self.values,
+            "values_searched": self.values_searched,
+            "minimise": self.minimise,
+            "proof_scope": self.proof_scope,
+            "changes": {name: change.to_dict() for name, change in self.changes.items()},
+            "cost": plain_value(self.cost),
+            "compared_with": self.compared_with,
+            "distance": None if self.distance is None else self.distance.to_dict(),
+            "credibility": self.credibility,
+            "min_credibility": self.min_credibility,
+            "size_without_limit": self.size_without_limit,
+            "order": self.order,
+            "first_of_all": self.first_of_all,
             "restricted": list(self.restricted),
             "not_permitted": self.not_permitted,
             "reason": self.reason,
         }
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.to_text())}</p>{self.to_frame().to_html(escape=True)}"
+        return one_as_html(self)

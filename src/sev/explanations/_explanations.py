@@ -1,183 +1,64 @@
-"""Many explanations, column by column."""
+"""Many explanations: selection, tables, sentences, plots, checks and files.
+
+What they are made of, column by column, is in `_columns.py`.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import pandas as pd
 
+from sev._io import write_file
 from sev.core import Answers, Status, dump, kind_label, unpack
 from sev.exceptions import InputError
+from sev.explanations._classes import ClassScores
+from sev.explanations._columns import ExplanationColumns
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
+from sev.explanations._groups import summary_by
 from sev.explanations._html import many_as_html
-from sev.explanations._indexing import ByLabel, places_of
-from sev.explanations._not_permitted import compare_with_unrestricted
-from sev.explanations._source import Source
+from sev.explanations._indexing import ByLabel, place_of, places_of
+from sev.explanations._pair import Pair
+from sev.explanations._source import ExplainerLike
 from sev.explanations._statements import statements_of
-from sev.explanations._verification import Claims, changed_row, verify
-from sev.text import Labels, NotPermitted, Speaker, Statement
-from sev.typing import FloatArray, IntArray, Kind
+from sev.explanations._verification import Claims, verify
+from sev.space import to_pandas_for_model
+from sev.text import NotPermitted, Speaker, Statement
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
-class Explanations:
+class Explanations(ExplanationColumns):
     """Explanations of many rows, in the order of the rows.
 
-    An index gives one :class:`Explanation`; a slice, a list of places or a boolean mask gives fewer ``Explanations``.
+    An index returns one :class:`Explanation`; a slice, a list of places or a boolean mask returns ``Explanations``.
     Nothing is computed twice and no Python object is made for a row until it is asked for.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> many = explainer.explain(X)
+    >>> len(many), many[5].features
+    (6, ('debt', 'late'))
+    >>> many.summary()[["target", "optimal", "mean_size"]].to_dict()
+    {'target': 3, 'optimal': 3, 'mean_size': 1.3333333333333333}
+    >>> many[many.sizes == 2].index.tolist()
+    [5]
     """
 
-    def __init__(
-        self,
-        *,
-        answers: Answers,
-        queries: pd.DataFrame,
-        references: pd.DataFrame,
-        features: Mapping[str, tuple[Any, ...]],
-        kind: Kind,
-        targets: tuple[Any, ...],
-        thresholds: tuple[float, ...],
-        restricted: tuple[str, ...],
-        source: Source | None = None,
-        not_permitted: tuple[NotPermitted, ...] | None = None,
-        labels: Labels | None = None,
-        classes: tuple[Any, ...] = (),
-    ) -> None:
-        self._answers = answers
-        self._queries = queries
-        self._references = references
-        self._features = dict(features)
-        self._targets = targets
-        self._thresholds = thresholds
-        self._source = source
-        self._not_permitted = not_permitted
-        self.labels = labels or Labels()
-        self.classes = classes
-        # rows whose sets were listed one at a time; put among the others once these are listed, not at every access,
-        # which would copy all of them
-        self._listed_alone: dict[int, Answers] = {}
-        self.kind: Kind = kind
-        self.restricted = restricted
-
-    # -- arrays --------------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def sizes(self) -> FloatArray:
-        """Sparse explanation value of each row; NaN where no set was found."""
-        return _read_only(self._answers.sizes())
-
-    @cached_property
-    def statuses(self) -> np.ndarray[Any, np.dtype[np.str_]]:
-        """Status of each row, as strings."""
-        return _read_only(np.array([str(status) for status in Status])[self._answers.status])
-
-    @cached_property
-    def lower_bounds(self) -> IntArray:
-        """No smaller set works: proven, for each row."""
-        return _read_only(self._answers.lower_bound)
-
-    @cached_property
-    def scores(self) -> FloatArray:
-        """The model's own score of each row."""
-        return _read_only(self._answers.score)
-
-    @cached_property
-    def result_scores(self) -> FloatArray:
-        """The model's own score after the change of the first set; NaN where there is none."""
-        return _read_only(self._answers.result_score)
-
-    @property
-    def index(self) -> pd.Index:
-        """Labels of the rows, as in the table that was explained."""
-        return self._queries.index
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """All features, used or not."""
-        return tuple(self._features)
-
-    # -- the parts that tables, reports and files are made from; not to be changed ------------------------------------
-
-    @property
-    def answers(self) -> Answers:
-        """What was found, column by column, with all minimum sets listed."""
-        self._list_sets()
-        return self._answers
-
-    @property
-    def queries(self) -> pd.DataFrame:
-        """The rows that were explained."""
-        return self._queries
-
-    @property
-    def references(self) -> pd.DataFrame:
-        """The reference rows; ``answers.reference`` has the number of each row's own."""
-        return self._references
-
-    @property
-    def columns(self) -> Mapping[str, tuple[Any, ...]]:
-        """The columns of each feature."""
-        return self._features
-
-    @property
-    def targets(self) -> tuple[Any, ...]:
-        """The classes being explained; ``answers.target`` has the number of each row's own."""
-        return self._targets
-
-    @property
-    def thresholds(self) -> tuple[float, ...]:
-        """For each class, the score from which on a row is predicted as it."""
-        return self._thresholds
-
-    @property
-    def source(self) -> Source | None:
-        """The explainer that made these explanations, as far as they need it; None when they were read from a file."""
-        return self._source
-
-    @property
-    def not_permitted(self) -> tuple[NotPermitted, ...]:
-        """For each row, what the features that may not be used could do.
-
-        "smaller": a smaller set exists that uses them; "equal": another set of the same size does; "only": no permitted
-        set exists, but one that uses them does; "none": nothing of that kind is known. Found by explaining the rows
-        once more without restriction, when this is first asked for.
-        """
-        if self._not_permitted is None:
-            self._not_permitted = self._compare_with_unrestricted()
-        return self._not_permitted
-
-    def sets_of(self, row: int) -> list[tuple[str, ...]]:
-        """All minimum sets of one row, by the names of the features."""
-        return self._names(self.answers.sets_of(row))
-
-    def first_sets(self) -> list[tuple[str, ...]]:
-        """The first minimum set of each row; empty where there is none."""
-        first: list[tuple[str, ...]] = [()] * len(self)
-        found = np.flatnonzero(self._answers.has_set)
-        for row, names in zip(
-            found.tolist(), self._names(self._answers.masks[self._answers.offsets[found]]), strict=True
-        ):
-            first[row] = names
-        return first
-
-    def other_class(self, target: int) -> Any:
-        """The class that a row becomes when it is no longer of this target (by number); None if there are several."""
-        others = [one for one in self.classes if one != self._targets[target]]
-        return others[0] if len(others) == 1 else None
-
-    def statements(self) -> Iterator[Statement]:
-        """What a sentence about each row states."""
-        return statements_of(self)
-
     # -- one by one ----------------------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self._answers)
 
     @overload
     def __getitem__(self, key: int) -> Explanation: ...
@@ -185,7 +66,7 @@ class Explanations:
     def __getitem__(self, key: slice | Sequence[Any] | np.ndarray[Any, Any] | pd.Series) -> Explanations: ...
     def __getitem__(self, key: Any) -> Explanation | Explanations:
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
-            return self._explanation(range(len(self))[int(key)])
+            return self._explanation(place_of(int(key), len(self)))
         self._put_among_others()
         return self._take(places_of(key, self.index))
 
@@ -198,17 +79,37 @@ class Explanations:
 
     def __iter__(self) -> Iterator[Explanation]:
         self._list_sets()
+        self.class_scores  # noqa: B018  for all rows at once, not for each
         return (self._explanation(row) for row in range(len(self)))
 
     def __repr__(self) -> str:
         counts = pd.Series(self.statuses).value_counts()
         found = ", ".join(f"{count} {status}" for status, count in counts.items())
-        return f"<Explanations {kind_label(self.kind)} of {len(self)} rows: {found}>"
+        return f"<Explanations {kind_label(self.kind)} of {len(self)} rows{': ' if found else ''}{found}>"
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
     def to_frame(self) -> pd.DataFrame:
-        """One line a row, indexed like the rows: status, size, lower_bound, features, n_sets, score, result_score."""
+        """One line a row, indexed like the rows: status, size, lower_bound, features, n_sets, score, result_score,
+        credibility; with ``min_credibility`` also size_without_limit.
+
+        Of a model that predicts the class with the highest score, ``score`` is the lead of the class over the best
+        other one. There, ``probability`` and ``result_probability`` (``class_score`` and ``result_class_score`` where
+        the model's scores are no probabilities) are its own scores of the class, and ``becomes`` is the class that the
+        row has with the change.
+
+        Returns
+        -------
+        DataFrame
+            One line for each row.
+
+        Examples
+        --------
+        >>> explainer.explain(X[4:]).to_frame()[["status", "size", "lower_bound", "n_sets"]]
+            status  size  lower_bound  n_sets
+        4  optimal   1.0            1       1
+        5  optimal   2.0            2       3
+        """
         self._list_sets()
         answers = self._answers
         return pd.DataFrame(
@@ -220,9 +121,22 @@ class Explanations:
                 "n_sets": np.diff(answers.offsets),
                 "score": answers.score,
                 "result_score": answers.result_score,
+                **self._class_columns(),
+                "credibility": self.credibilities,
+                **({"size_without_limit": self.sizes_without_limit} if self.min_credibility > 0 else {}),
             },
             index=self.index,
         )
+
+    def _class_columns(self) -> dict[str, Any]:
+        """What the class with the highest score is decided by, for models that decide so."""
+        scores = self.class_scores
+        if scores is None:
+            return {}
+        name = "probability" if scores.are_probabilities else "class_score"
+        # a Series keeps its dtype: of other objects pandas would make text, unless all of them are missing
+        becomes = pd.Series([self.becomes(row) for row in range(len(self))], dtype=object, index=self.index)
+        return {name: scores.before, f"result_{name}": scores.after, "becomes": becomes}
 
     def mean_size(self, unexplainable: Literal["drop", "all_features"] = "drop") -> float:
         """Mean sparse explanation value over the rows that have one.
@@ -232,6 +146,21 @@ class Explanations:
         unexplainable : {"drop", "all_features"}
             Leave unexplainable rows out, or count each as the number of features, as the paper does for restricted
             explanations. Rows that are not of the target, undecided ones and errors are always left out.
+
+        Returns
+        -------
+        float
+            NaN if no row has a size.
+
+        Raises
+        ------
+        InputError
+            If ``unexplainable`` is neither of the two.
+
+        Examples
+        --------
+        >>> round(many.mean_size(), 2)
+        1.33
         """
         if unexplainable not in ("drop", "all_features"):
             raise InputError(f'unexplainable={unexplainable!r}: use "drop" or "all_features".')
@@ -241,8 +170,42 @@ class Explanations:
         known = sizes[~np.isnan(sizes)]
         return float(known.mean()) if known.size else float("nan")
 
-    def summary(self) -> pd.Series:
-        """What happened to all rows, in a dozen numbers."""
+    @overload
+    def summary(self, by: None = None) -> pd.Series: ...
+    @overload
+    def summary(self, by: Any) -> pd.DataFrame: ...
+    def summary(self, by: Any = None) -> pd.Series | pd.DataFrame:
+        """What happened to all rows, in a dozen numbers, or to each group of them.
+
+        Parameters
+        ----------
+        by : column, or array-like of shape (n_rows,), default=None
+            Groups to tell apart: a column of the rows, or one value for each row, such as a column that the model does
+            not take.
+
+        Returns
+        -------
+        Series or DataFrame
+            Numbers of rows, of those of the class being explained (``target``) and of each status; how many of the
+            decisions to explain nothing permitted can undo (``share_unexplainable``); sizes. With ``by``, one line for
+            each group.
+
+        Raises
+        ------
+        InputError
+            If ``by`` is not a column, or does not have one value per row.
+
+        Examples
+        --------
+        >>> many.summary()[["rows", "target", "optimal", "unexplainable"]].to_dict()
+        {'rows': 6, 'target': 3, 'optimal': 3, 'unexplainable': 0}
+        >>> many.summary(by=["n", "n", "s", "s", "n", "s"])[["target", "mean_size"]]
+           target  mean_size
+        n       1        1.0
+        s       2        1.5
+        """
+        if by is not None:
+            return summary_by(self, by)
         sizes = self.sizes[~np.isnan(self.sizes)]
         explained = self._answers.status != Status.NOT_TARGET.code
         counts = {str(status): int((self._answers.status == status.code).sum()) for status in Status}
@@ -251,6 +214,7 @@ class Explanations:
                 "rows": len(self),
                 "target": int(explained.sum()),
                 **counts,
+                "share_unexplainable": counts[Status.UNEXPLAINABLE] / explained.sum() if explained.any() else np.nan,
                 "mean_size": self.mean_size(),
                 "share_of_one": float((sizes == 1).mean()) if sizes.size else np.nan,
                 "max_size": float(sizes.max()) if sizes.size else np.nan,
@@ -266,6 +230,25 @@ class Explanations:
         ----------
         sets : {"first", "any"}
             Look at the first minimum set of a row, or at all of them.
+
+        Returns
+        -------
+        Series
+            Indexed by feature, shares between 0 and 1.
+
+        Raises
+        ------
+        InputError
+            If ``sets`` is neither of the two.
+
+        Examples
+        --------
+        >>> many.feature_shares("any").round(2)
+        feature
+        debt    0.67
+        late    0.67
+        age     0.33
+        Name: share, dtype: float64
         """
         if sets not in ("first", "any"):
             raise InputError(f'sets={sets!r}: use "first" or "any".')
@@ -285,6 +268,20 @@ class Explanations:
         """Share of explained rows whose first minimum set uses both of two features; on the diagonal, one feature.
 
         Rows and columns are all features, in column order.
+
+        Returns
+        -------
+        DataFrame
+            Shares between 0 and 1.
+
+        Examples
+        --------
+        >>> many.feature_pairs().round(2)
+        feature  debt  late  age
+        feature
+        debt     0.67  0.33  0.0
+        late     0.33  0.67  0.0
+        age      0.00  0.00  0.0
         """
         found = np.flatnonzero(self._answers.has_set)
         used = unpack(self._answers.masks[self._answers.offsets[found]], len(self._features)).astype(np.float64)
@@ -299,46 +296,159 @@ class Explanations:
         wording: str | Path | Mapping[str, Any] | None = None,
         language: str | Path | Mapping[str, Any] | None = None,
     ) -> list[str]:
-        """One plain sentence or two for each row; see :meth:`Explanation.to_text`."""
+        """One plain sentence or two for each row; see :meth:`Explanation.to_text`.
+
+        Parameters
+        ----------
+        wording, language : path or mapping, default=None
+            As for :meth:`Explanation.to_text`.
+
+        Returns
+        -------
+        list of str
+            One text for each row.
+
+        Examples
+        --------
+        >>> explainer.explain(X[:1]).to_text()
+        ['Not predicted 1 (score 0.0254, below 0.5): there is nothing to explain.']
+        """
         speaker = Speaker(self._features, wording, language, self.labels)
         return [speaker.sentence(statement) for statement in self.statements()]
 
-    def plot_sizes(self, *, ax: Any = None, **options: Any) -> Any:
-        """Draw how many rows have each size; see :func:`sev.plots.sizes`."""
+    def statements(self) -> Iterator[Statement]:
+        """What a sentence about each row states.
+
+        Yields
+        ------
+        Statement
+            In the order of the rows.
+
+        Examples
+        --------
+        >>> [statement.features for statement in explainer.explain(X[4:]).statements()]
+        [('debt',), ('debt', 'late')]
+        """
+        return statements_of(self)
+
+    def plot_sizes(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw how many rows have each size; see :func:`sev.plots.sizes`.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            Where to draw; None makes a new figure.
+        **options
+            For that function.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+
+        Examples
+        --------
+        >>> ax = many.plot_sizes()
+        """
         from sev.plots import sizes
 
         return sizes(self, ax=ax, **options)
 
-    def plot_features(self, *, ax: Any = None, **options: Any) -> Any:
-        """Draw how often each feature is used; see :func:`sev.plots.feature_shares`."""
+    def plot_features(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw how often each feature is used; see :func:`sev.plots.feature_shares`.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            Where to draw; None makes a new figure.
+        **options
+            For that function.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+
+        Examples
+        --------
+        >>> ax = many.plot_features()
+        """
         from sev.plots import feature_shares
 
         return feature_shares(self, ax=ax, **options)
 
-    def plot_together(self, *, ax: Any = None, **options: Any) -> Any:
-        """Draw which features are used together; see :func:`sev.plots.together`."""
+    def plot_together(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw which features are used together; see :func:`sev.plots.together`.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+            Where to draw; None makes a new figure.
+        **options
+            For that function.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+
+        Examples
+        --------
+        >>> ax = many.plot_together()
+        """
         from sev.plots import together
 
         return together(self, ax=ax, **options)
 
     # -- checks and files ----------------------------------------------------------------------------------------------
 
-    def verify(self, explainer: Any = None, **options: Any) -> None:
-        """Check every row; see :meth:`Explanation.verify`."""
+    def verify(self, explainer: ExplainerLike | None = None, **options: Any) -> None:
+        """Check every row; see :meth:`Explanation.verify`.
+
+        Parameters
+        ----------
+        explainer : Explainer, default=None
+            Needed for explanations that were read from a file, which do not carry the model.
+        **options
+            As for :meth:`Explanation.verify`.
+
+        Raises
+        ------
+        VerificationError
+            If a row is not confirmed; the message names the row and what differs.
+
+        Examples
+        --------
+        >>> many.verify()
+        """
         verify(Claims.of_many(self), self._source, explainer, **options)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything but the model as JSON (schema ``sev.explanations``, version 1).
+        """Write everything but the model as JSON (schema ``sev.explanations``, version 2).
+
+        Rows are read again with the very cells and dtypes that they have: None, NaN and NA stay apart, as do 3, 3.0 and
+        "3". A cell of a type that the file has no name for (a tuple, a class of your own) is written as its text;
+        explanations of its row that were read from the file are not verified.
 
         Parameters
         ----------
         path : path-like, default=None
             File to write; the text is returned either way.
+
+        Returns
+        -------
+        str
+            The text of the file.
+
+        Examples
+        --------
+        >>> many.to_json()[:30]
+        '{"schema":"sev.explanations","'
         """
         self._list_sets()
         text = dump(to_document(self))
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            write_file(path, text.encode("utf-8"))
         return text
 
     @classmethod
@@ -349,6 +459,23 @@ class Explanations:
         ----------
         path : path-like
             A file, or the text itself if it starts with ``{``.
+
+        Returns
+        -------
+        Explanations
+            The same answers without the model: pass the explainer to methods that need it, such as :meth:`verify`.
+
+        Raises
+        ------
+        InputError
+            If the text is not a JSON file of explanations, or was written by a newer version.
+
+        Examples
+        --------
+        >>> read = sev.Explanations.from_json(many.to_json())
+        >>> read[5].features
+        ('debt', 'late')
+        >>> read.verify(explainer)
         """
         text = path if isinstance(path, str) and path.lstrip().startswith("{") else Path(path).read_text("utf-8")
         try:
@@ -360,100 +487,52 @@ class Explanations:
     def __getstate__(self) -> dict[str, Any]:
         # the model stays behind, so everything that needs it is done first
         self._list_sets()
+        self.class_scores  # noqa: B018  found now and kept
+        self.credibilities  # noqa: B018
         return {**self.__dict__, "_source": None, "_not_permitted": self.not_permitted}
 
     def _repr_html_(self) -> str:
         return many_as_html(self)
 
-    def unrestricted(self, explainer: Any = None) -> Explanations:
+    def unrestricted(self, explainer: ExplainerLike | None = None) -> Explanations:
         """The same rows explained again, with every feature allowed.
 
         Parameters
         ----------
         explainer : Explainer, default=None
             Needed only for explanations that were read from a file, which do not carry the model.
+
+        Returns
+        -------
+        Explanations
+            One for each row, in the same order.
+
+        Raises
+        ------
+        InputError
+            If the explanations were read from a file and no explainer is passed.
+
+        Examples
+        --------
+        >>> many = explainer.explain(X, restricted=["late", "age"])
+        >>> many.mean_size(), many.unrestricted().mean_size()
+        (1.0, 1.3333333333333333)
         """
         if explainer is not None:
-            return explainer.explain(self._queries, kind=self.kind, restricted=())
+            return explainer.explain_unrestricted(self._queries, kind=self.kind, values=self.values)
         if self._source is None:
             raise InputError("These explanations carry no model: pass the explainer, unrestricted(explainer).")
         free = self._source.unrestricted()
-        return Explanations(
-            answers=free.answer(self._queries),
-            queries=self._queries,
-            references=self._references,
-            features=self._features,
-            kind=self.kind,
-            targets=self._targets,
-            thresholds=self._thresholds,
-            restricted=(),
-            source=free,
-            labels=self.labels,
-            classes=self.classes,
-        )
+        shared = {**self._shared(), "restricted": (), "source": free}
+        return Explanations(**shared, **free.explain(self._queries), queries=self._queries)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _list_sets(self) -> None:
-        self._put_among_others()
-        if self._source is not None and not self._answers.listed.all():
-            self._answers = self._source.list_sets(self._queries, self._answers)
-
-    def _put_among_others(self) -> None:
-        if self._listed_alone:
-            rows = np.array(sorted(self._listed_alone), dtype=np.int64)
-            alone = Answers.concatenate([self._listed_alone[row] for row in rows.tolist()])
-            self._answers = self._answers.with_sets(alone, rows)
-            self._listed_alone = {}
-
-    def _listed_row(self, row: int) -> tuple[Answers, int]:
-        """Answers in which all sets of a row are listed, and the place of the row there."""
-        if self._source is None or self._answers.listed[row]:
-            return self._answers, row
-        if row not in self._listed_alone:
-            alone = self._answers.take(np.array([row], dtype=np.int64))
-            self._listed_alone[row] = self._source.list_sets(self._queries.iloc[[row]], alone)
-        return self._listed_alone[row], 0
-
-    def _compare_with_unrestricted(self) -> tuple[NotPermitted, ...]:
-        nothing: NotPermitted = "none"
-        if not self.restricted or self._source is None:
-            return (nothing,) * len(self)
-        free = self._source.unrestricted()
-        restricted = np.isin(np.array(self.feature_names, dtype=object), list(self.restricted))
-        listed = free.list_sets(self._queries, free.answer(self._queries))
-        return compare_with_unrestricted(self.answers, listed, restricted)
-
-    def _take(self, rows: IntArray) -> Explanations:
-        known = self._not_permitted
-        return Explanations(
-            answers=self._answers.take(rows),
-            queries=self._queries.iloc[rows],
-            references=self._references,
-            features=self._features,
-            kind=self.kind,
-            targets=self._targets,
-            thresholds=self._thresholds,
-            restricted=self.restricted,
-            source=self._source,
-            not_permitted=known if known is None else tuple(known[row] for row in rows.tolist()),
-            labels=self.labels,
-            classes=self.classes,
-        )
-
-    def _names(self, masks: Any) -> list[tuple[str, ...]]:
-        names = np.array(self.feature_names, dtype=object)
-        return [tuple(names[chosen]) for chosen in unpack(masks, len(names))]
-
     def _explanation(self, row: int) -> Explanation:
-        query = self._queries.iloc[row]
         answers, place = self._listed_row(row)
         sets = tuple(self._names(answers.sets_of(place)))
-        reference = self._references.iloc[answers.reference[place]].rename("reference")
-        result = None
-        if sets:
-            columns = [column for name in sets[0] for column in self._features[name]]
-            result = changed_row(self.kind, query, reference, columns).rename("result").infer_objects()
+        number = int(answers.reference[place])
+        pair = Pair(_one_row(self._queries, row), _one_row(self._references, number), self.space, self.kind)
         return Explanation(
             kind=self.kind,
             status=Status.from_code(int(answers.status[place])),
@@ -462,9 +541,6 @@ class Explanations:
             features=sets[0] if sets else (),
             sets=sets,
             sets_complete=bool(answers.complete[place]),
-            query=query,
-            reference=reference,
-            result=result,
             score=float(answers.score[place]),
             result_score=float(answers.result_score[place]) if sets else None,
             threshold=self._thresholds[answers.target[place]],
@@ -474,9 +550,44 @@ class Explanations:
             reason=answers.reasons.get(place, ""),
             labels=self.labels,
             other=self.other_class(int(answers.target[place])),
+            values=self.values,
+            values_searched=self.values_searched[row],
+            efforts=self.efforts,
+            has_actions=self.has_actions,
+            compared_with=self.compared_with[row],
+            order=self.order,
+            first_of_all=bool(answers.first_of_all[place]),
+            min_credibility=self.min_credibility,
+            size_without_limit=_integer(answers.size_without_limit[place]),
+            _credibility=partial(self._credibility_of, row),
+            limits=self.limits,
+            minimise=self.minimise,
+            _moved=self._moved_rows(answers, place),
+            _enough=() if self._enough is None else self._enough[answers.offsets[place] : answers.offsets[place + 1]],
+            _pair=pair,
+            _classes=partial(self._class_scores_of, row),
             _source=self._source,
             _compare=None if not self.restricted else partial(self._not_permitted_of, row),
         )
+
+    def _moved_rows(self, answers: Answers, place: int) -> pd.DataFrame | None:
+        """The changed row of each set, where every set has values of its own."""
+        if self._set_references is None:
+            return None
+        return self._references.iloc[self._set_references[answers.offsets[place] : answers.offsets[place + 1]]]
+
+    def _class_scores_of(self, row: int) -> tuple[ClassScores | None, Any]:
+        """Class scores of one row, and what it becomes; the other rows are not scored for it."""
+        one = self if "class_scores" in self.__dict__ else self._take(np.array([row], dtype=np.int64))
+        place = row if one is self else 0
+        scores = one.class_scores
+        return (None if scores is None else scores.take(np.array([place]))), one.becomes(place)
+
+    def _credibility_of(self, row: int) -> float | None:
+        """Credibility of one row; the others are not measured for it."""
+        known = "credibilities" in self.__dict__
+        value = self.credibilities[row] if known else self._take(np.array([row], dtype=np.int64)).credibilities[0]
+        return None if np.isnan(value) else float(value)
 
     def _not_permitted_of(self, row: int) -> NotPermitted:
         if self._not_permitted is not None:
@@ -484,7 +595,10 @@ class Explanations:
         return self._take(np.array([row], dtype=np.int64)).not_permitted[0]
 
 
-def _read_only(array: Any) -> Any:
-    view = array.view()
-    view.setflags(write=False)
-    return view
+def _integer(size: float) -> int | None:
+    return None if np.isnan(size) else int(size)
+
+
+def _one_row(frame: pd.DataFrame, row: int) -> pd.DataFrame:
+    """A table of one row of its own: rows that are changed after the call change no explanation."""
+    return to_pandas_for_model(frame) if len(frame) == 1 else frame.iloc[[row]]  # to take rows is much slower

@@ -15,6 +15,27 @@ if TYPE_CHECKING:
     from sev.explanations._explanations import Explanations
 
 
+def place_of(place: int, n_rows: int) -> int:
+    """One place, counted from the end if it is negative.
+
+    Raises
+    ------
+    IndexError
+        That names the places that there are; its type is the one that Python expects of a sequence.
+    """
+    if -n_rows <= place < n_rows:
+        return place % n_rows
+    raise IndexError(no_such_place(place, n_rows))
+
+
+def no_such_place(place: int, n_rows: int) -> str:
+    """The message about a place that no row has."""
+    if not n_rows:
+        return "There are no rows: the selection is empty."
+    rows = "is one row, with the place 0" if n_rows == 1 else f"are {n_rows:,} rows, with the places 0 to {n_rows - 1}"
+    return f"No row has the place {place}: there {rows}. For labels use .loc[{place}]."
+
+
 def places_of(key: Any, index: pd.Index) -> IntArray:
     """Places of rows, from a slice, a list of places or a boolean mask.
 
@@ -40,10 +61,13 @@ def places_of(key: Any, index: pd.Index) -> IntArray:
         )
     if chosen.dtype.kind == "b" and len(chosen) != len(index):
         raise InputError(f"The mask has {len(chosen)} entries but there are {len(index)} rows.")
-    try:
-        return everything[chosen.astype(np.int64) if chosen.dtype.kind != "b" else chosen]
-    except IndexError as error:
-        raise InputError(f"There are {len(index)} rows: {error}.") from error
+    if chosen.dtype.kind == "b":
+        return everything[chosen]
+    places = chosen.astype(np.int64)
+    outside = places[(places < -len(index)) | (places >= len(index))]
+    if outside.size:
+        raise InputError(no_such_place(int(outside[0]), len(index)))
+    return everything[places]
 
 
 class ByLabel:

@@ -8,36 +8,33 @@ threshold and classes are used, every set is put through the model, and every ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from sev.core import Status, plain_value, table_to_plain, unpack
+from sev.core import Status, plain_value, unpack
 from sev.exceptions import VerificationError
-from sev.typing import BoolArray, FloatArray, IntArray, Kind
+from sev.explanations._tables import lost_cells
+from sev.space import FeatureSpace, MixedRows
+from sev.typing import BoolArray, FloatArray, IntArray, Kind, Minimise, Order, Values
 
 if TYPE_CHECKING:
     from sev.explanations._explanation import Explanation
     from sev.explanations._explanations import Explanations
+    from sev.explanations._source import ExplainerLike, Source
 
 _VERTICES_AT_ONCE = 100_000
-#: A model's score may differ in its last bits with the rows that it is computed beside.
-_TOLERANCE = 1e-6
 _MOST_SETS = 100
+#: What is taken from the explainer, not from a file.
+_OWN = ("queries", "references", "reference", "targets", "thresholds", "target")
+#: What a claim about values of a set's own consists of: the model is to confirm these very rows.
+_OF_SETS = ("references", "reference")
+#: Costs that differ by less than this factor are equal.
+_SAME_COST = 1.0 + 1e-9
 _FOUND = (Status.OPTIMAL.code, Status.FEASIBLE.code)
-
-
-def changed_row(kind: Kind, query: pd.Series, reference: pd.Series, columns: Sequence[Any]) -> pd.Series:
-    """The query with some columns from the reference, or for "plus" the reference with some from the query."""
-    base, donor = (query, reference) if kind == "minus" else (reference, query)
-    values = np.array(base, dtype=object)
-    values[base.index.get_indexer(list(columns))] = np.array(donor, dtype=object)[
-        donor.index.get_indexer(list(columns))
-    ]
-    return pd.Series(values, index=base.index, name=base.name, dtype=object)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,6 +57,14 @@ class Claims:
     complete: BoolArray
     row_of_set: IntArray
     sets: BoolArray
+    values: Values = "reference"
+    order: Order = "margin"
+    min_credibility: float = 0.0
+    #: The changed row of each set among the references, where each has values of its own.
+    set_reference: IntArray | None = None
+    #: What was looked for, and with "cost" that of each row's set; NaN where there is none.
+    minimise: Minimise = "features"
+    cost: FloatArray | None = None
 
     @classmethod
     def of_many(cls, many: Explanations) -> Claims:
@@ -83,6 +88,12 @@ class Claims:
             complete=answers.complete,
             row_of_set=np.repeat(np.arange(len(answers), dtype=np.int64), np.diff(answers.offsets)),
             sets=unpack(answers.masks, len(many._features)),
+            values=many.values,
+            order=many.order,
+            min_credibility=many.min_credibility,
+            set_reference=many.set_references,
+            minimise=many.minimise,
+            cost=_costs(many) if many.minimise == "cost" else None,
         )
 
     @classmethod
@@ -90,10 +101,11 @@ class Claims:
         """Claims of a single explanation."""
         names = list(one.columns)
         sets = np.array([[name in chosen for name in names] for chosen in one.sets], dtype=np.bool_)
+        moved = one._moved
         return cls(
             kind=one.kind,
-            queries=_one_row(one.query),
-            references=_one_row(one.reference),
+            queries=one._pair.queries,
+            references=one._pair.references if moved is None else pd.concat([one._pair.references, moved]),
             reference=np.zeros(1, dtype=np.int64),
             features=dict(one.columns),
             targets=(one.target,),
@@ -107,6 +119,12 @@ class Claims:
             complete=np.array([one.sets_complete]),
             row_of_set=np.zeros(len(sets), dtype=np.int64),
             sets=sets.reshape(len(one.sets), len(names)),
+            values=one.values,
+            order=one.order,
+            min_credibility=one.min_credibility,
+            set_reference=None if moved is None else np.arange(1, len(moved) + 1),
+            minimise=one.minimise,
+            cost=_costs([one]) if one.minimise == "cost" else None,
         )
 
     def row_name(self, row: int) -> str:
@@ -121,25 +139,8 @@ class Claims:
         """Number of features of each set."""
         return self.sets.sum(axis=1).astype(np.int64)
 
-    def vertices(self, numbers: IntArray, references: pd.DataFrame, reference: IntArray) -> pd.DataFrame:
-        """The rows that some sets claim to have been scored, cell by cell from the query or the reference."""
-        rows = self.row_of_set[numbers]
-        from_reference = self.sets[numbers] if self.kind == "minus" else ~self.sets[numbers]
-        feature_of = {column: number for number, columns in enumerate(self.features.values()) for column in columns}
-        cells = {}
-        for column in self.queries.columns:
-            mine, other = self.queries[column], references[column]
-            chosen = from_reference[:, feature_of[column]]
-            if mine.dtype == other.dtype == np.float64:
-                values: Any = np.where(chosen, other.to_numpy()[reference[rows]], mine.to_numpy()[rows])
-            else:
-                values = mine.to_numpy(dtype=object)[rows]
-                values[chosen] = other.to_numpy(dtype=object)[reference[rows][chosen]]
-            cells[column] = values
-        return pd.DataFrame(cells, columns=self.queries.columns)
 
-
-def verify(claims: Claims, source: Any, explainer: Any = None, **options: Any) -> None:
+def verify(claims: Claims, source: Source | None, explainer: ExplainerLike | None = None, **options: Any) -> None:
     """Check all claims of explanations.
 
     Parameters
@@ -161,23 +162,28 @@ def verify(claims: Claims, source: Any, explainer: Any = None, **options: Any) -
     if explainer is None:
         if source is None:
             raise VerificationError("These explanations carry no model: pass the explainer, verify(explainer).")
-        _check_scores(claims, source, claims.references, claims.reference, claims.targets, claims.thresholds)
+        _check_scores(claims, source)
         return
     if not len(claims.queries):
         return
+    _refuse_lost_cells(claims)
     restricted = options.pop("restricted", None)
-    _check_setup(claims, explainer, explainer.restricted if restricted is None else tuple(restricted))
+    chosen = explainer.restricted if restricted is None else (*restricted, *explainer.frozen)
+    _check_setup(claims, explainer, chosen)
+    for name in ("values", "minimise", "order", "min_credibility"):
+        options.setdefault(name, getattr(claims, name))
     options.setdefault("max_sets", max(_MOST_SETS, int(np.bincount(claims.row_of_set, minlength=1).max()) + 1))
     again = Claims.of_many(explainer.explain(claims.queries, kind=claims.kind, restricted=restricted, **options))
-    _compare(claims, again)
-    if len(claims.sets):
-        _check_sets(claims, explainer.source, again.references, again.reference, again.targets, again.thresholds, again)
+    source = explainer.source
+    _compare(claims, again, _tolerances(again, source))
+    own = [name for name in _OWN if claims.set_reference is None or name not in _OF_SETS]
+    _check_sets(replace(claims, **{name: getattr(again, name) for name in own}), source)
 
 
 # -- is it the explainer that the file speaks of? ----------------------------------------------------------------------
 
 
-def _check_setup(claims: Claims, explainer: Any, restricted: tuple[str, ...]) -> None:
+def _check_setup(claims: Claims, explainer: ExplainerLike, restricted: tuple[str, ...]) -> None:
     """Reference, threshold, classes, features and restrictions must be the explainer's own."""
     tasks = explainer.tasks
     targets = [plain_value(task.scorer.target) for task in tasks]
@@ -197,43 +203,56 @@ def _check_setup(claims: Claims, explainer: Any, restricted: tuple[str, ...]) ->
         known = targets.index(plain_value(target)) if plain_value(target) in targets else None
         if known is None or (not one_row and known != number) or (not one_row and len(targets) != len(claims.targets)):
             raise VerificationError(
-                f"The explained classes differ: {list(claims.targets)}, the explainer has {targets}."
+                f"The explained classes differ: {list(claims.targets)} in these explanations, "
+                f"{targets} in the explainer."
             )
-        if not _close(claims.thresholds[number], thresholds[known]):
+        if claims.thresholds[number] != thresholds[known]:
             raise VerificationError(
                 f"The threshold differs: {claims.thresholds[number]!r} in these explanations, {thresholds[known]!r} in "
                 "the explainer."
             )
 
 
+def _refuse_lost_cells(claims: Claims) -> None:
+    lost = [(row, column, claims.queries[column].iloc[row]) for row, column in lost_cells(claims.queries)]
+    if lost:
+        row, column, text = lost[0]
+        raise VerificationError(
+            f"{claims.row_name(row)}: column {column!r} held {str(text)!r}, of a type that the file could not hold: "
+            "verify these explanations before they are written."
+        )
+
+
 def _check_references(claims: Claims, again: Claims) -> None:
-    """Each row must have been compared with the explainer's own reference."""
-    mine, theirs = table_to_plain(claims.references)["values"], table_to_plain(again.references)["values"]
+    """Each row must have been compared with the explainer's own reference, cell by cell."""
     rows = np.flatnonzero(claims.status != Status.NOT_TARGET.code)
     pairs, first = np.unique(
         np.column_stack([claims.reference[rows], again.reference[rows]]), axis=0, return_index=True
     )
-    for (one, other), row in zip(pairs.tolist(), rows[first].tolist(), strict=True):
-        for column, values, known in zip(claims.references.columns, mine, theirs, strict=True):
-            if not _same_value(values[one], known[other]):
-                raise VerificationError(
-                    f"The reference differs: {claims.row_name(row)} is compared with {column}={values[one]!r}, the "
-                    f"explainer's own reference has {known[other]!r}."
-                )
+    mine = claims.references[list(again.references.columns)].iloc[pairs[:, 0]]
+    space = FeatureSpace.of_columns(again.features, mine.columns)
+    differs = MixedRows(space, mine, again.references, pairs[:, 1]).differing_columns()
+    for pair, number in np.argwhere(differs).tolist():
+        column, known = mine.columns[number], again.references.iat[pairs[pair, 1], number]
+        raise VerificationError(
+            f"The reference differs: {claims.row_name(int(rows[first[pair]]))} is compared with "
+            f"{column}={_shown(mine.iat[pair, number])!r}, the explainer's own reference has "
+            f"{_shown(known)!r}."
+        )
 
 
 # -- does the explainer find the same? ---------------------------------------------------------------------------------
 
 
-def _compare(claims: Claims, again: Claims) -> None:
-    for different, tell in _differences(claims, again):
+def _compare(claims: Claims, again: Claims, tolerance: FloatArray) -> None:
+    for different, tell in _differences(claims, again, tolerance):
         if different.any():
             row = int(np.flatnonzero(different)[0])
             raise VerificationError(f"{claims.row_name(row)}: {tell(row)}{_more(different)}.")
     _check_references(claims, again)
 
 
-def _differences(claims: Claims, again: Claims) -> Iterator[tuple[BoolArray, Any]]:
+def _differences(claims: Claims, again: Claims, tolerance: FloatArray) -> Iterator[tuple[BoolArray, Any]]:
     """What may differ, the most telling first: rows in which it does, and words for one of them."""
     status = np.array([str(one) for one in Status])
     found, size = _first_sizes(claims)
@@ -243,7 +262,7 @@ def _differences(claims: Claims, again: Claims) -> Iterator[tuple[BoolArray, Any
 
     def named(row: int) -> str:
         mine, other = status[claims.status[row]], status[again.status[row]]
-        return f"these explanations say {mine}, the explainer finds {other}"
+        return f"its recorded status is {mine}, the explainer finds {other}"
 
     settled = [Status.NOT_TARGET, Status.ERROR]
     yield (
@@ -265,27 +284,49 @@ def _differences(claims: Claims, again: Claims) -> Iterator[tuple[BoolArray, Any
     yield found & (again.status == Status.UNEXPLAINABLE.code), named
     yield (
         found & ~np.isin(claims.status, _FOUND) | ~found & np.isin(claims.status, _FOUND),
-        lambda row: f"the status {status[claims.status[row]]} does not go with {'a' if found[row] else 'no'} set",
+        lambda row: f"its status is {status[claims.status[row]]}, but it has {'a' if found[row] else 'no'} set",
     )
-    wrong_size = found & found_again & proven & (says[Status.OPTIMAL.code] & (size != true_size) | (size < true_size))
-    yield wrong_size, lambda row: f"its smallest set is said to have {size[row]} features, it has {true_size[row]}"
+    if claims.cost is None or again.cost is None:
+        wrong = found & found_again & proven & (says[Status.OPTIMAL.code] & (size != true_size) | (size < true_size))
+        yield (
+            wrong,
+            lambda row: f"its recorded smallest set has {size[row]} features, the smallest set has {true_size[row]}",
+        )
+    else:
+        costs = claims.cost, again.cost
+        yield (
+            says[Status.OPTIMAL.code] & (again.status == Status.OPTIMAL.code) & ~(costs[0] <= costs[1] * _SAME_COST),
+            lambda row: f"its recorded changes cost {costs[0][row]!r}, the least cost is {costs[1][row]!r}",
+        )
     bound = np.where(again.status == Status.UNEXPLAINABLE.code, len(claims.features), true_size)
     yield (
         proven & (again.status == Status.OPTIMAL.code) & (claims.lower_bound > bound),
-        lambda row: f"no set is said to be smaller than {claims.lower_bound[row]}, the smallest has {true_size[row]}",
+        lambda row: (
+            f"its recorded lower bound is {claims.lower_bound[row]}, the smallest set has {true_size[row]} features"
+        ),
     )
     yield (
-        says[Status.OPTIMAL.code] & (claims.lower_bound != size),
-        lambda row: f"it is called optimal with {size[row]} features and a bound of {claims.lower_bound[row]}",
+        says[Status.OPTIMAL.code]
+        & ((claims.lower_bound != size) if claims.minimise == "features" else (claims.lower_bound > size)),
+        lambda row: (
+            f"its status is optimal, but its set has {size[row]} features and its lower bound is "
+            f"{claims.lower_bound[row]}"
+        ),
     )
     yield (
-        (claims.status != Status.ERROR.code) & ~_close(claims.score, again.score),
-        lambda row: f"its score is said to be {float(claims.score[row])!r}, it is {float(again.score[row])!r}",
+        (claims.status != Status.ERROR.code) & ~_close(claims.score, again.score, tolerance),
+        lambda row: (
+            f"its recorded score is {float(claims.score[row])!r}, the model's score is {float(again.score[row])!r}"
+        ),
     )
     yield (
         says[Status.OPTIMAL.code] & claims.complete & again.complete & ~_same_sets(claims, again),
-        lambda row: "its sets are said to be all of the smallest ones; the explainer finds others",
+        lambda row: "its list of minimum sets is marked as complete, but the explainer finds other sets",
     )
+
+
+def _costs(many: Iterable[Explanation]) -> FloatArray:
+    return np.array([np.nan if one.cost is None else one.cost for one in many], dtype=np.float64)
 
 
 def _first_sizes(claims: Claims) -> tuple[BoolArray, IntArray]:
@@ -314,86 +355,90 @@ def _keys(claims: Claims) -> np.ndarray:
 # -- does the model say so? --------------------------------------------------------------------------------------------
 
 
-def _check_scores(
-    claims: Claims,
-    source: Any,
-    references: pd.DataFrame,
-    reference: IntArray,
-    targets: tuple[Any, ...],
-    thresholds: tuple[float, ...],
-) -> None:
+def _check_scores(claims: Claims, source: Source) -> None:
     """Every query on its side of the threshold, and every set on the other one."""
     decided = np.flatnonzero(claims.status != Status.ERROR.code)
-    for number, target in enumerate(targets):
-        rows = decided[claims.target[decided] == number]
-        if rows.size:
-            scores = source.score_rows(claims.queries.iloc[rows], target)
-            wanted = claims.status[rows] != Status.NOT_TARGET.code
-            _refuse_scores(claims, rows, scores, thresholds[number], wanted, lambda place: "as given")
-    _check_sets(claims, source, references, reference, targets, thresholds, claims)
+    unchanged = np.zeros((len(decided), len(claims.features)), dtype=np.bool_)
+    scores = _scores(claims, source, decided, unchanged if claims.kind == "minus" else ~unchanged)
+    wanted = claims.status[decided] != Status.NOT_TARGET.code
+    _refuse_scores(claims, decided, scores, wanted, lambda place: "as given")
+    _check_sets(claims, source)
 
 
-def _check_sets(
-    claims: Claims,
-    source: Any,
-    references: pd.DataFrame,
-    reference: IntArray,
-    targets: tuple[Any, ...],
-    thresholds: tuple[float, ...],
-    owner: Claims,
-) -> None:
-    """Put every set through the model; ``owner`` says which class each row is explained as."""
-    for number, target in enumerate(targets):
-        mine = np.flatnonzero(owner.target[claims.row_of_set] == number)
+def _check_sets(claims: Claims, source: Source) -> None:
+    """Put every set through the model."""
+    rows = claims.row_of_set
+    scores = _scores(claims, source, rows, claims.sets, claims.set_reference)
+
+    def tell(place: int) -> str:
+        return f"with {claims.set_name(place)} changed"
+
+    _refuse_scores(claims, rows, scores, np.full(len(rows), claims.kind == "plus"), tell)
+    tolerance = _tolerances(claims, source)[rows]
+    told = claims.result_score[rows]
+    wrong = (np.diff(rows, prepend=-1) != 0) & ~_close(told, scores, tolerance)
+    if wrong.any():
+        place = int(np.flatnonzero(wrong)[0])
+        raise VerificationError(
+            f"{claims.row_name(int(rows[place]))}, {tell(place)}: its recorded score is "
+            f"{float(told[place])!r}, the model's score is {float(scores[place])!r}{_more(wrong)}."
+        )
+
+
+def _tolerances(claims: Claims, source: Source) -> FloatArray:
+    """How far the scores of each row may be from the model's by rounding."""
+    tolerances = np.zeros(len(claims.queries))
+    for number, target in enumerate(claims.targets):
+        mine = np.flatnonzero(claims.target == number)
+        if mine.size:
+            tolerances[mine] = source.score_tolerances(claims.queries.iloc[mine], target)
+    return tolerances
+
+
+def _scores(
+    claims: Claims, source: Source, rows: IntArray, sets: BoolArray, donors: IntArray | None = None
+) -> FloatArray:
+    """The model's own scores of sets that are changed in rows, each row for the class that it is explained as.
+
+    Cells that a set changes come from the row's reference, or from the row of the references that the set names.
+    """
+    scores = np.empty(len(rows))
+    for number, target in enumerate(claims.targets):
+        mine = np.flatnonzero(claims.target[rows] == number)
         for first in range(0, len(mine), _VERTICES_AT_ONCE):
             some = mine[first : first + _VERTICES_AT_ONCE]
-            scores = source.score_rows(claims.vertices(some, references, reference), target)
-            rows = claims.row_of_set[some]
-            wanted = np.full(len(some), claims.kind == "plus")
-
-            def tell(place: int, some: IntArray = some) -> str:
-                return f"with {claims.set_name(int(some[place]))} changed"
-
-            _refuse_scores(claims, rows, scores, thresholds[number], wanted, tell)
-            first_of_row = np.diff(claims.row_of_set, prepend=-1)[some] != 0
-            told = claims.result_score[rows]
-            wrong = first_of_row & ~_close(told, scores)
-            if wrong.any():
-                place = int(np.flatnonzero(wrong)[0])
-                raise VerificationError(
-                    f"{claims.row_name(int(rows[place]))}, {tell(place)}: its score is said to be "
-                    f"{float(told[place])!r}, it is {float(scores[place])!r}{_more(wrong)}."
-                )
+            queries, assigned, places = claims.queries, claims.reference, rows[some]
+            if donors is not None:  # a query for each set
+                queries, assigned, places = queries.iloc[places], donors[some], np.arange(len(some), dtype=np.int64)
+            vertices = source.vertices(queries, claims.references, assigned, claims.kind, target)
+            scores[some] = vertices.scores(places, sets[some])
+    return scores
 
 
-def _refuse_scores(
-    claims: Claims, rows: IntArray, scores: FloatArray, threshold: float, wanted: BoolArray, tell: Any
-) -> None:
-    wrong = ~np.isfinite(scores) | ((scores >= threshold) != wanted)
+def _refuse_scores(claims: Claims, rows: IntArray, scores: FloatArray, wanted: BoolArray, tell: Any) -> None:
+    thresholds = np.array(claims.thresholds)[claims.target[rows]]
+    wrong = ~np.isfinite(scores) | ((scores >= thresholds) != wanted)
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         side = "at least" if wanted[place] else "below"
         raise VerificationError(
             f"{claims.row_name(int(rows[place]))}, {tell(place)}: the model's score is {float(scores[place])!r}, it "
-            f"should be {side} the threshold {threshold!r}{_more(wrong)}."
+            f"should be {side} the threshold {float(thresholds[place])!r}{_more(wrong)}."
         )
 
 
 # -- small things ------------------------------------------------------------------------------------------------------
 
 
-def _one_row(row: pd.Series) -> pd.DataFrame:
-    return pd.DataFrame({column: [row[column]] for column in row.index}, index=[row.name])
+def _shown(value: Any) -> Any:
+    """A cell in messages, without numpy around it."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
-def _same_value(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, (int, float)):
-        return bool(_close(one, float(other)))
-    return bool(one == other)
-
-
-def _close(one: Any, other: Any) -> Any:
-    return np.isclose(one, other, rtol=_TOLERANCE, atol=1e-12, equal_nan=True)
+def _close(one: FloatArray, other: FloatArray, tolerance: FloatArray) -> BoolArray:
+    """Whether scores differ by no more than rounding, which is relative to large scores only."""
+    apart = np.abs(one - other) > tolerance * np.maximum(1.0, np.abs(other))
+    return np.asarray(~apart & (np.isnan(one) == np.isnan(other)))
 
 
 def _more(different: BoolArray) -> str:

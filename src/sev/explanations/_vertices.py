@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from sev.exceptions import InputError, UnknownFeatureError, VerificationError
+from sev.exceptions import InputError, ModelError, UnknownFeatureError, VerificationError
 from sev.typing import FloatArray
 
 if TYPE_CHECKING:
     from sev.explanations._explanation import Explanation
-    from sev.explanations._source import Source
+    from sev.explanations._source import ExplainerLike, Source
 
 _MOST_FEATURES = 10
 
@@ -24,25 +26,36 @@ def vertex_scores(one: Explanation, names: tuple[str, ...], source: Source) -> p
             f"{len(names)} features have {2 ** len(names)} vertices: choose at most {_MOST_FEATURES} of them."
         )
     changed = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
-    scores = _scores(one, changed, source)
+    return vertex_table(changed, _scores(one, changed, source), one.threshold)
+
+
+def vertex_table(changed: list[tuple[str, ...]], scores: FloatArray, threshold: float) -> pd.DataFrame:
+    """Vertices with their scores."""
     return pd.DataFrame(
         {
             "changed": pd.Series(changed, dtype=object),
             "n_changed": [len(subset) for subset in changed],
             "score": scores,
-            "positive": scores >= one.threshold,
+            "positive": scores >= threshold,
         }
     )
 
 
 def path_scores(one: Explanation, names: tuple[str, ...], source: Source) -> pd.DataFrame:
     """The features changed one after the other, each time the one that takes the score furthest."""
+    return follow_path(one, names, lambda steps: _scores(one, steps, source))
+
+
+def follow_path(
+    one: Explanation, names: tuple[str, ...], score: Callable[[list[tuple[str, ...]]], Sequence[float] | FloatArray]
+) -> pd.DataFrame:
+    """The same, with a function that scores sets."""
     steps: list[str] = []
-    scores = [float(_scores(one, [()], source)[0])]
+    scores = [float(score([()])[0])]
     wanted = -1.0 if one.kind == "minus" else 1.0
     while len(steps) < len(names):
         left = [name for name in names if name not in steps]
-        reached = _scores(one, [(*steps, name) for name in left], source)
+        reached = score([(*steps, name) for name in left])
         # of equal steps the one that comes first, so that the path never depends on rounding of the sort
         best = max(range(len(left)), key=lambda place: (wanted * reached[place], -place))
         steps.append(left[best])
@@ -60,15 +73,8 @@ def main_features(one: Explanation, at_most: int) -> tuple[str, ...]:
     """The features of the sets, the first set's first, then others that differ from the reference."""
     ordered = dict.fromkeys(name for names in one.sets for name in names)
     if not ordered or len(ordered) < at_most:
-        ordered |= dict.fromkeys(name for name in differing(one) if name not in one.restricted)
+        ordered |= dict.fromkeys(name for name in one.differing_features if name not in one.restricted)
     return tuple(ordered)[:at_most]
-
-
-def differing(one: Explanation) -> tuple[str, ...]:
-    """Features in which query and reference are not the same."""
-    return tuple(
-        name for name, columns in one.columns.items() if any(not _same(one.query[c], one.reference[c]) for c in columns)
-    )
 
 
 def checked_names(one: Explanation, names: Any) -> tuple[str, ...]:
@@ -80,7 +86,7 @@ def checked_names(one: Explanation, names: Any) -> tuple[str, ...]:
     return chosen
 
 
-def source_of(one: Explanation, explainer: Any) -> Source:
+def source_of(one: Explanation, explainer: ExplainerLike | None) -> Source:
     """What can be asked for scores."""
     source = explainer.source if explainer is not None else one._source
     if source is None:
@@ -89,13 +95,15 @@ def source_of(one: Explanation, explainer: Any) -> Source:
 
 
 def _scores(one: Explanation, changed: list[tuple[str, ...]], source: Source) -> FloatArray:
-    base, donor = (one.query, one.reference) if one.kind == "minus" else (one.reference, one.query)
-    values: dict[Any, list[Any]] = {column: [base[column]] * len(changed) for column in base.index}
-    for place, names in enumerate(changed):
-        for column in (column for name in names for column in one.columns[name]):
-            values[column][place] = donor[column]
-    return source.score_rows(pd.DataFrame(values, columns=base.index, dtype=object), one.target)
+    pair = one._pair
+    only = np.zeros(1, dtype=np.int64)
+    vertices = source.vertices(pair.queries, pair.references, only, one.kind, one.target)
+    scores = vertices.scores(np.zeros(len(changed), dtype=np.int64), pair.sets(changed))
+    check_failures(vertices.failures)
+    return scores
 
 
-def _same(one: Any, other: Any) -> bool:
-    return bool(pd.isna(one) and pd.isna(other)) or bool(one == other)
+def check_failures(failures: Mapping[int, str]) -> None:
+    """Refuse scores of rows on which the model failed."""
+    if failures:
+        raise ModelError(f"The model cannot score a row of this explanation: {next(iter(failures.values()))}.")

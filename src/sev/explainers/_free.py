@@ -1,0 +1,426 @@
+"""Values that a search chooses: the rows of one class, searched over permitted values and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sev.actions import ChoiceDestinations, Destinations, NumberDestinations, reference_destinations
+from sev.backends import CannotReadError
+from sev.backends.free import AdditiveSearch, CandidateSearch, FreeProblem, FreeSearch, FreeSolution, move_rows
+from sev.backends.trees.free import TreeSearch
+from sev.core import Answers, LazyList, Limits, Status, ragged_take, unpack
+from sev.explainers._distances import MOST_ORDERED
+from sev.explainers._free_choice import CredibleRows, order_of_sets
+from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
+from sev.explainers._vertices import score_rows_safely
+from sev.explainers._work import Settings
+from sev.explanations import Interval
+from sev.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sev.explainers._task import Task
+
+#: Rows that the model scores for one query where the family's own search has found sets that do not count, unless the
+#: user sets a limit: roughly a second, whatever the machine.
+_PREDICTIONS_AGAIN = 20_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FreeAnswers:
+    """Answers of rows, with the rows that their sets lead to.
+
+    Parameters
+    ----------
+    answers : Answers
+        One for each row, all sets listed.
+    results : DataFrame
+        The changed row of each set, in the common form.
+    searched : ndarray of str
+        For each row "all" ("reference" where that is all) or "candidates": which of the permitted values were searched.
+    enough : LazyList of dict
+        For each set and feature, values that do: a pair of ends or a tuple of values.
+    """
+
+    answers: Answers
+    results: pd.DataFrame
+    searched: np.ndarray[Any, np.dtype[np.str_]]
+    enough: LazyList[Mapping[str, Any]]
+
+    @classmethod
+    def concatenate(cls, parts: list[FreeAnswers]) -> FreeAnswers:
+        """Answers of consecutive rows as one."""
+        if len(parts) == 1:
+            return parts[0]
+        filled = [part.results for part in parts if len(part.results)] or [parts[0].results]
+        return cls(
+            answers=Answers.concatenate([part.answers for part in parts]),
+            results=pd.concat(filled, ignore_index=True),
+            searched=np.concatenate([part.searched for part in parts]),
+            enough=LazyList.concatenate([part.enough for part in parts]),
+        )
+
+    def take(self, rows: IntArray) -> FreeAnswers:
+        """The same for some rows, in the given order."""
+        _, items = ragged_take(self.answers.offsets, rows)
+        return FreeAnswers(
+            answers=self.answers.take(rows),
+            results=self.results.iloc[items].reset_index(drop=True),
+            searched=self.searched[rows],
+            enough=self.enough.take(items.tolist()),
+        )
+
+
+def search_of(task: Task) -> FreeSearch:
+    """The family's search over permitted values."""
+    if task.reading is not None and task.reading.backend.family in ("linear", "additive") and task.bound is not None:
+        return AdditiveSearch(task.reading, task.space, task.sample.iloc[:1], task.bound.observed())
+    if task.reading is not None and TreeSearch.takes(task.reading):
+        return TreeSearch(task.reading, task.space)
+    return CandidateSearch()
+
+
+def answer_free_chunk(tasks: list[Task], queries: pd.DataFrame, settings: Settings) -> FreeAnswers:
+    """Explain the rows of one chunk."""
+    if len(tasks) == 1:
+        return _FreeWork(tasks[0], settings).answer(queries)
+    leads = np.column_stack([task.score_safely(queries)[0] - task.scorer.threshold for task in tasks])
+    predicted = len(tasks) - 1 - np.argmax(np.nan_to_num(leads, nan=-np.inf)[:, ::-1], axis=1)
+    parts, places = [], []
+    for number, task in enumerate(tasks):
+        rows = np.flatnonzero(predicted == number)
+        if rows.size:
+            parts.append(_FreeWork(task, settings).answer(queries.iloc[rows]))
+            places.append(rows)
+    return (
+        FreeAnswers.concatenate(parts).take(np.argsort(np.concatenate(places), kind="stable"))
+        if parts
+        else _FreeWork(tasks[0], settings).answer(queries)
+    )
+
+
+def place_results(answers: Answers, references: pd.DataFrame, results: pd.DataFrame) -> tuple[Answers, pd.DataFrame]:
+    """The references followed by the changed row of each set, and answers that name the row of their first set."""
+    number = answers.reference.copy()
+    number[answers.has_set] = len(references) + answers.offsets[:-1][answers.has_set]
+    rows = pd.concat([references, results], ignore_index=True) if len(results) else references.copy()
+    return replace(answers, reference=number), rows
+
+
+class _FreeWork:
+    """The rows of one class in one call."""
+
+    def __init__(self, task: Task, settings: Settings) -> None:
+        assert task.bound is not None
+        self._task = task
+        self._bound = task.bound
+        self._wanted = settings
+        if settings.order != "margin":  # which set comes first depends on all of them
+            limits = replace(settings.limits, max_sets=max(settings.limits.max_sets, MOST_ORDERED))
+            settings = replace(settings, limits=limits)
+        self._settings = settings
+        least = settings.min_credibility
+        self._credible = CredibleRows(task, least) if least > 0 else None
+
+    def answer(self, queries: pd.DataFrame) -> FreeAnswers:
+        """Explain rows; those that are not of the class, or on which the model fails, are marked so."""
+        task = self._task
+        scores, reasons = task.score_safely(queries)
+        rows = np.flatnonzero(np.isfinite(scores) & task.scorer.is_positive(scores))
+        positives = queries.iloc[rows]
+        assigned = task.reference.assigned(positives)
+        destinations = self._destinations(positives, assigned)
+        found = self._search(positives, destinations, scores[rows])
+        all_seen = found.solution.complete
+        if self._credible is not None:
+            found = _without_failures(found, self._credible.failures)
+        if self._settings.order != "margin":
+            found = self._in_order(positives, destinations, found)
+        solution, moves = found.solution, found.moves
+        owner = np.repeat(np.arange(len(rows)), np.diff(solution.offsets))
+        sets = unpack(solution.masks, len(task.space))
+        results = move_rows(positives, task.space, destinations, owner, sets, moves.targets)
+        after = self._scores_of(found, results)
+        first = np.full(len(rows), np.nan)
+        has_set = np.flatnonzero(solution.has_set)
+        first[has_set] = after[solution.offsets[has_set]]
+        n_rows = len(queries)
+        status = np.full(n_rows, Status.NOT_TARGET.code, dtype=np.int8)
+        status[list(reasons)] = Status.ERROR.code
+        counts = _spread(np.zeros(n_rows, dtype=np.int64), rows, np.diff(solution.offsets))
+        searched = np.full(n_rows, "all", dtype="<U10")
+        searched[rows[~found.complete_values]] = "candidates"
+        if self._settings.values == "reference":  # one value of each feature, which every search tries
+            searched[:] = "reference"
+        return FreeAnswers(
+            answers=Answers(
+                status=_spread(status, rows, solution.status),
+                lower_bound=_spread(np.zeros(n_rows, dtype=np.int64), rows, solution.lower_bound),
+                score=scores,
+                result_score=_spread(np.full(n_rows, np.nan), rows, first),
+                target=np.full(n_rows, task.number, dtype=np.int64),
+                reference=_spread(np.zeros(n_rows, dtype=np.int64), rows, assigned) + task.first_reference,
+                offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+                masks=solution.masks,
+                complete=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
+                listed=np.ones(n_rows, dtype=np.bool_),
+                size_without_limit=self._sizes_without_limit(queries),
+                first_of_all=_spread(np.ones(n_rows, dtype=np.bool_), rows, all_seen),
+                reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
+            ),
+            results=results,
+            searched=searched,
+            enough=LazyList(
+                len(found.enough),
+                lambda places: [
+                    self._named(one, destinations, int(owner[place]))
+                    for place, one in zip(places, found.enough.get(places), strict=True)
+                ],
+            ),
+        )
+
+    def _destinations(self, queries: pd.DataFrame, assigned: IntArray) -> Destinations:
+        """The values that each feature of each row may take."""
+        references, settings = self._task.reference.rows, self._settings
+        if settings.values == "reference":
+            has_actions = self._task.has_actions
+            return reference_destinations(
+                self._bound, queries, references, assigned, settings.allowed, has_actions=has_actions
+            )
+        return self._bound.destinations(queries, references, assigned, settings.values, settings.allowed)
+
+    def _sizes_without_limit(self, queries: pd.DataFrame) -> FloatArray:
+        """The sizes of the smallest sets whether or not their results are credible; NaN where these need not be."""
+        if self._credible is None:
+            return np.full(len(queries), np.nan)
+        return _FreeWork(self._task, replace(self._wanted, min_credibility=0.0)).answer(queries).answers.sizes()
+
+    def _in_order(self, queries: pd.DataFrame, destinations: Destinations, found: FreeSolution) -> FreeSolution:
+        """The same with the sets of each row in the order that was asked for, and no more than are wanted."""
+        solution = found.solution
+        counts = np.diff(solution.offsets)
+        owner = np.repeat(np.arange(len(solution), dtype=np.int64), counts)
+        if not len(owner):
+            return found
+        sets = unpack(solution.masks, len(self._task.space))
+        results = move_rows(queries, self._task.space, destinations, owner, sets, found.moves.targets)
+        order = order_of_sets(self._task, queries, self._wanted, owner, sets, results)
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        most = self._wanted.limits.max_sets
+        return found.choose_sets(order[place < most], np.minimum(counts, most))
+
+    def _named(self, enough: Mapping[int, Any], destinations: Destinations, row: int) -> dict[str, Any]:
+        """Ranges of one row by the names of features, choices by their values."""
+        named: dict[str, Any] = {}
+        # that a value does is proven about the decision only; and one value is no range
+        if self._credible is not None or self._settings.values == "reference":
+            return named
+        for number, one in enough.items():
+            mine = destinations.features[number]
+            if one is None:
+                continue
+            if isinstance(mine, ChoiceDestinations) and isinstance(one, frozenset):
+                cells = [mine.choices[place] for place in sorted(one)]
+                named[self._task.space.names[number]] = tuple(cell[0] if len(cell) == 1 else cell for cell in cells)
+            elif isinstance(one, tuple):
+                low, high = map(float, one)
+                first, last = mine.ends(row) if isinstance(mine, NumberDestinations) else (-np.inf, np.inf)
+                named[self._task.space.names[number]] = Interval(
+                    low, high, low_is_limit=low <= first, high_is_limit=high >= last
+                )
+        return named
+
+    # -- the search ----------------------------------------------------------------------------------------------------
+
+    def _search(self, queries: pd.DataFrame, destinations: Destinations, scores: FloatArray) -> FreeSolution:
+        problem = self._problem(queries, destinations)
+        n_rows = len(queries)
+        if not n_rows:
+            return CandidateSearch().solve(problem)
+        search = self._task.free_search
+        everything = np.arange(n_rows, dtype=np.int64)
+        again = everything if isinstance(search, CandidateSearch) else self._unlike(queries, scores)
+        rest = np.setdiff1d(everything, again)
+        parts = []
+        known = _Known({}, {})
+        for rows, found in self._search_read(problem, search, rest):
+            found, opened = self._keep_rules(problem, rows, found, known)
+            # rows that the search cannot answer are left to the model alone
+            opened = np.union1d(opened, sorted(found.solution.reasons)).astype(np.int64)
+            kept = np.setdiff1d(np.arange(len(rows)), opened)
+            parts.append((rows[kept], found if len(kept) == len(rows) else found.take(kept)))
+        again = np.setdiff1d(everything, np.concatenate([rows for rows, _ in parts]) if parts else [])
+        if again.size:
+            limits = problem.limits
+            if not isinstance(search, CandidateSearch):
+                limits = _limits_again(limits)
+            wider = replace(problem, limits=limits, proven=known.proven, smallest=known.smallest)
+            parts.append((again, CandidateSearch().solve(self._take(wider, again))))
+        return FreeSolution.merge(parts).sorted_by_cost()
+
+    def _scores_of(self, found: FreeSolution, results: pd.DataFrame) -> FloatArray:
+        """The model's scores of changed rows, as far as they are not known."""
+        unknown = np.arange(len(results)) if found.scores is None else np.flatnonzero(np.isnan(found.scores))
+        scores = np.full(len(results), np.nan) if found.scores is None else found.scores.copy()
+        if unknown.size:
+            some = results if len(unknown) == len(results) else results.iloc[unknown]
+            scores[unknown] = score_rows_safely(self._task.scorer.scores, self._task.form, some)[0]
+        return scores
+
+    def _search_read(
+        self, problem: FreeProblem, search: FreeSearch, rows: IntArray
+    ) -> Iterator[tuple[IntArray, FreeSolution]]:
+        """What the family's search finds, without rows that it cannot read."""
+        if not rows.size:
+            return
+        try:
+            found = search.solve(self._take(problem, rows))
+        except CannotReadError:
+            if len(rows) > 1:
+                for half in np.array_split(rows, 2):
+                    yield from self._search_read(problem, search, half)
+            return
+        yield rows, found
+
+    def _unlike(self, queries: pd.DataFrame, scores: FloatArray) -> IntArray:
+        """Rows on which the reading and the model differ: they are searched with the model alone."""
+        reading = self._task.reading
+        assert reading is not None
+        try:
+            gaps = reading.gaps(self._task.scorer, scores, reading.encoding.encode(queries))
+        except Exception:  # the model takes a row that its reading does not
+            return np.arange(len(queries), dtype=np.int64)
+        return np.flatnonzero(~(gaps <= 1.0)).astype(np.int64)
+
+    def _problem(self, queries: pd.DataFrame, destinations: Destinations) -> FreeProblem:
+        task = self._task
+        low, high = (0.0, 0.0) if task.reading is None else task.reading.band(task.scorer.threshold_of_second_class)
+
+        def crosses(frame: pd.DataFrame) -> BoolArray:
+            scores, _ = score_rows_safely(task.scorer.scores, task.form, frame)
+            return task.scorer.is_negative(scores)
+
+        def distance(frame: pd.DataFrame) -> FloatArray:
+            scores, _ = score_rows_safely(task.scorer.scores, task.form, frame)
+            return np.asarray(scores - task.scorer.threshold, dtype=np.float64)
+
+        rules = [(rule, ~rule.broken(self._bound.cells(rule, queries))) for rule in self._bound.rules]
+
+        def keeps_rules(rows: IntArray, frame: pd.DataFrame) -> BoolArray:
+            kept = np.ones(len(frame), dtype=np.bool_)
+            for rule, applies in rules:
+                kept &= ~(applies[rows] & rule.broken(self._bound.cells(rule, frame)))
+            if self._credible is not None and len(frame):
+                kept &= self._credible.kept(rows, frame)
+            return kept
+
+        return FreeProblem(
+            direction=-task.scorer.sign,
+            low=low,
+            high=high,
+            queries=queries,
+            space=task.space,
+            destinations=destinations,
+            crosses=crosses,
+            distance=distance,
+            keeps_rules=keeps_rules if rules or self._credible is not None else None,
+            minimise=self._settings.minimise,
+            limits=self._settings.limits,
+            observed=self._observed(destinations),
+        )
+
+    def _observed(self, destinations: Destinations) -> Mapping[int, FloatArray]:
+        """Values of numbers to try where not every value can be searched."""
+        observed = self._bound.observed()
+        if self._settings.values != "reference":
+            return observed
+        values = {
+            number: np.concatenate([observed.get(number, np.zeros(0)), one.low[np.isfinite(one.low)]])
+            for number, one in enumerate(destinations.features)
+            if isinstance(one, NumberDestinations)
+        }
+        return {**observed, **{number: np.unique(some) for number, some in values.items()}}
+
+    @staticmethod
+    def _take(problem: FreeProblem, rows: IntArray) -> FreeProblem:
+        """The problem of some of the rows."""
+        if len(rows) == problem.n_rows:
+            return problem
+        kept = problem.keeps_rules
+        return replace(
+            problem,
+            queries=problem.queries.iloc[rows],
+            destinations=problem.destinations.take(rows),
+            keeps_rules=None if kept is None else lambda numbers, frame: kept(rows[numbers], frame),
+            proven=_take_entries(problem.proven, rows),
+            smallest=_take_entries(problem.smallest, rows),
+        )
+
+    def _keep_rules(
+        self, problem: FreeProblem, rows: IntArray, found: FreeSolution, known: _Known
+    ) -> tuple[FreeSolution, IntArray]:
+        """The same, scored by the model and without sets whose values break a rule.
+
+        The other result is the rows that need another search: a set is refused by the model, or all break a rule. What
+        is proven about the latter is noted in ``known``.
+        """
+        solution = found.solution
+        owner = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
+        if not len(owner):
+            return found, np.zeros(0, dtype=np.int64)
+        sets = unpack(solution.masks, len(problem.space))
+        moved = move_rows(problem.queries, problem.space, problem.destinations, rows[owner], sets, found.moves.targets)
+        scores, _ = score_rows_safely(self._task.scorer.scores, self._task.form, moved)
+        found = replace(found, scores=scores)
+        refused = owner[~self._task.scorer.is_negative(scores)]
+        if problem.keeps_rules is None:
+            return found, np.unique(refused)
+        good = problem.keeps_rules(rows[owner], moved)
+        lost = np.setdiff1d(owner[~good], owner[good])
+        for place in np.setdiff1d(lost, refused)[found.complete_values[np.setdiff1d(lost, refused)]].tolist():
+            known.proven[int(rows[place])] = int(solution.lower_bound[place]) - 1
+            if solution.complete[place]:
+                known.smallest[int(rows[place])] = sets[owner == place]
+        return found.keep_sets(good), np.union1d(refused, lost)
+
+
+class _Known(NamedTuple):
+    """What a search has proven about rows whose sets all break a rule, by number of the row."""
+
+    proven: dict[int, int]
+    smallest: dict[int, BoolArray]
+
+
+def _take_entries(entries: Mapping[int, Any], rows: IntArray) -> dict[int, Any]:
+    """The entries of some rows, by their new numbers."""
+    return {place: entries[row] for place, row in enumerate(rows.tolist()) if row in entries}
+
+
+def _limits_again(limits: Limits) -> Limits:
+    """Limits of rows that a search with a budget of its own has left to the model: of about the same time."""
+    if limits.time_limit is not None or limits.max_predictions != DEFAULT_MAX_PREDICTIONS:
+        return limits
+    return replace(limits, max_predictions=_PREDICTIONS_AGAIN)
+
+
+# -- putting parts together --------------------------------------------------------------------------------------------
+
+
+def _spread(everything: Any, rows: IntArray, values: Any) -> Any:
+    everything[rows] = values
+    return everything
+
+
+def _without_failures(found: FreeSolution, failures: Mapping[int, str]) -> FreeSolution:
+    """The same with rows on which something failed marked so, without sets."""
+    if not failures:
+        return found
+    counts = np.diff(found.solution.offsets)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    counts[list(failures)] = 0
+    kept = found.choose_sets(np.flatnonzero(~np.isin(owner, list(failures))), counts)
+    return replace(kept, solution=kept.solution.with_errors(failures))

@@ -1,0 +1,75 @@
+"""Many rows with ``values="typical"`` or "any": in chunks, over several workers, with a bar, and safe to interrupt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+from sev.core import LazyList
+from sev.exceptions import InterruptedExplanation
+from sev.explainers._batches import answers_of_unseen, progress_bar
+from sev.explainers._free import FreeAnswers, answer_free_chunk
+from sev.explainers._task import Task
+from sev.explainers._work import Settings
+
+#: Rows of the first chunk, and the most of any: as many as took about so many seconds before.
+_FIRST_ROWS, _MOST_ROWS, _SECONDS = 64, 4096, 0.5
+#: Rows that one of several workers takes at once.
+_ROWS_OF_WORKER = 1024
+
+
+def answer_free(
+    tasks: list[Task], queries: pd.DataFrame, settings: Settings, *, n_jobs: int = 1, progress: bool = False
+) -> FreeAnswers:
+    """Explain all rows, in order.
+
+    Raises
+    ------
+    InterruptedExplanation
+        On Ctrl-C; it holds the :class:`FreeAnswers` of the chunks that were done.
+    """
+    done: list[FreeAnswers] = []
+    bar = progress_bar(len(queries), progress)
+    try:
+        for part in _parts(tasks, queries, settings, n_jobs):
+            done.append(part)
+            bar.update(len(part.answers))
+    except KeyboardInterrupt:
+        n_done = sum(len(part.answers) for part in done)
+        rest = _unseen(len(queries) - n_done, queries, len(tasks[0].space))
+        raise InterruptedExplanation(n_done, len(queries), FreeAnswers.concatenate([*done, rest])) from None
+    finally:
+        bar.close()
+    return FreeAnswers.concatenate(done)
+
+
+def _parts(tasks: list[Task], queries: pd.DataFrame, settings: Settings, n_jobs: int) -> Iterator[FreeAnswers]:
+    """Answers of one chunk after the other."""
+    if n_jobs != 1 and len(queries) > _ROWS_OF_WORKER:
+        starts = range(0, len(queries), _ROWS_OF_WORKER)
+        yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(answer_free_chunk)(tasks, queries.iloc[start : start + _ROWS_OF_WORKER], settings)
+            for start in starts
+        )
+        return
+    first, n_rows = 0, _FIRST_ROWS
+    while first < max(len(queries), 1):
+        start = time.perf_counter()
+        yield answer_free_chunk(tasks, queries.iloc[first : first + n_rows], settings)
+        seconds = time.perf_counter() - start
+        first += n_rows
+        n_rows = int(np.clip(n_rows * _SECONDS / max(seconds, 1e-9), 1, min(16 * n_rows, _MOST_ROWS)))
+
+
+def _unseen(n_rows: int, queries: pd.DataFrame, n_features: int) -> FreeAnswers:
+    """Rows that nobody looked at."""
+    return FreeAnswers(
+        answers=answers_of_unseen(n_rows, n_features),
+        results=queries.iloc[:0].reset_index(drop=True),
+        searched=np.full(n_rows, "all", dtype="<U10"),
+        enough=LazyList.of(()),
+    )

@@ -1,0 +1,189 @@
+"""Questions about what a person can do: one feature alone, the price of a lock, and a menu of sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from sev.actions import ChoiceDestinations, NumberDestinations
+from sev.backends.free import candidates_of, move_rows
+from sev.core import Status
+from sev.exceptions import InputError
+from sev.explainers._vertices import score_rows_safely
+from sev.explainers._work import Settings
+from sev.typing import BoolArray, IntArray, Values
+
+if TYPE_CHECKING:
+    from sev.explainers._explainer import Explainer
+    from sev.explainers._task import Task
+
+#: Values of one feature that are scored, where not all can be.
+_MOST_VALUES = 64
+_MOST_SETS = 20_000
+#: Rows that are looked at together; each has the values of all its features scored.
+_ROWS_AT_ONCE = 64
+
+
+def find_alone(explainer: Explainer, queries: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """For each explained row and feature, whether it can change the decision alone, and with which of its values."""
+    number = np.full(len(queries), -1, dtype=np.int64)
+    for task in explainer.tasks:
+        scores, _ = task.score_safely(queries)
+        mine = np.isfinite(scores) & task.scorer.is_positive(scores)
+        if len(explainer.tasks) > 1:
+            many = explainer.explain_rows(queries, replace(settings, values="reference"))
+            mine &= many.answers.target == task.number
+        number[mine] = task.number
+    usable = np.broadcast_to(settings.allowed, (len(queries), len(explainer.space)))
+    found = alone_in_rows(explainer.tasks, queries, number, usable, settings.values)
+    labels = queries.index.to_numpy(dtype=object)
+    found.insert(0, "row", labels[found.pop("place").to_numpy(dtype=np.int64)] if len(found) else found.pop("place"))
+    return found.set_index(["row", "feature"]).sort_index(kind="stable", level="row")
+
+
+def alone_in_rows(
+    tasks: Sequence[Task], queries: pd.DataFrame, number: IntArray, usable: BoolArray, values: Values
+) -> pd.DataFrame:
+    """What features can do alone, a line for each row and feature in the order of the rows.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        The classes being explained.
+    queries : DataFrame
+        Rows of the common form.
+    number : ndarray of int, shape (n_rows,)
+        The task of each row; -1 leaves a row out.
+    usable : ndarray of bool, shape (n_rows, n_features)
+        Features to look at.
+    values : {"reference", "typical", "any"}
+        What features may become.
+    """
+    parts = []
+    for task in tasks:
+        rows = np.flatnonzero(number == task.number)
+        for first in range(0, len(rows), _ROWS_AT_ONCE):
+            some = rows[first : first + _ROWS_AT_ONCE]
+            lines = _alone_in_some(task, queries.iloc[some], usable[some], values)
+            parts.append(lines.assign(place=some[lines["row"].to_numpy(dtype=np.int64)]))
+    columns = ["place", "feature", "works", "share", "n_values", "searched"]
+    if not parts:
+        return pd.DataFrame({name: [] for name in columns})
+    lines = pd.concat(parts, ignore_index=True)
+    return lines.sort_values("place", kind="stable", ignore_index=True)[columns]
+
+
+def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values: Values) -> pd.DataFrame:
+    assert task.bound is not None
+    assigned = task.reference.assigned(queries)
+    anywhere: BoolArray = np.asarray(usable.any(axis=0))
+    destinations = task.bound.destinations(queries, task.reference.rows, assigned, values, anywhere)
+    observed = task.bound.observed()
+    wanted = [
+        (row, feature)
+        for row, feature in zip(*np.nonzero(usable), strict=True)
+        if isinstance(destinations.features[feature], (NumberDestinations, ChoiceDestinations))
+    ]
+    listed = [
+        candidates_of(destinations.features[feature], row, observed.get(feature), _MOST_VALUES)
+        for row, feature in wanted
+    ]
+    counts = np.array([len(one.targets) for one in listed], dtype=np.int64)
+    line = np.repeat(np.arange(len(wanted)), counts)
+    crosses = np.zeros(0, dtype=np.bool_)
+    if line.size:
+        pairs = np.array(wanted, dtype=np.int64)[line]
+        sets = np.zeros((len(line), len(task.space)), dtype=np.bool_)
+        targets = np.zeros(sets.shape)
+        sets[np.arange(len(line)), pairs[:, 1]] = True
+        targets[np.arange(len(line)), pairs[:, 1]] = np.concatenate([one.targets for one in listed])
+        moved = move_rows(queries, task.space, destinations, pairs[:, 0], sets, targets)
+        crosses = task.scorer.is_negative(score_rows_safely(task.scorer.scores, task.form, moved)[0])
+        for rule in task.bound.rules:
+            kept = ~rule.broken(task.bound.cells(rule, queries))
+            crosses &= ~(kept[pairs[:, 0]] & rule.broken(task.bound.cells(rule, moved)))
+    good = np.bincount(line[crosses], minlength=len(wanted))
+    return pd.DataFrame(
+        {
+            "row": [row for row, _ in wanted],
+            "feature": [task.space.names[feature] for _, feature in wanted],
+            "works": good > 0,
+            "share": good / np.maximum(counts, 1),
+            "n_values": counts,
+            "searched": ["all" if one.complete else "candidates" for one in listed],
+        }
+    )
+
+
+def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], settings: Settings) -> pd.DataFrame:
+    """Size with and without each lock, and with all of them."""
+    names = list(locks) if not isinstance(locks, str) else [locks]
+    if not names:
+        raise InputError("price needs at least one feature to lock: pass a list of names.")
+    locked = explainer.space.select(names, what="locks")
+    free = replace(settings, allowed=settings.allowed | locked)
+    without = explainer.explain_rows(query, free)[0]
+    if without.status is Status.NOT_TARGET:
+        raise InputError("The row is not predicted as the class being explained: there is nothing to undo.")
+    lines = {}
+    entries: list[tuple[Any, Any]] = [(name, explainer.space.select([name], what="locks")) for name in names]
+    for name, chosen in [*entries, ("all of them", locked)] if len(names) > 1 else entries:
+        one = explainer.explain_rows(query, replace(free, allowed=free.allowed & ~chosen))[0]
+        lines[name] = {
+            "size_without": without.size,
+            "size_with": one.size,
+            "cost_without": without.cost,
+            "cost_with": one.cost,
+            "outcome": _outcome(without, one),
+            "proven": all(answer.status in (Status.OPTIMAL, Status.UNEXPLAINABLE) for answer in (without, one)),
+        }
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("lock")
+
+
+def _outcome(without: Any, locked: Any) -> str:
+    if locked.status is Status.UNEXPLAINABLE:
+        return "impossible"
+    if locked.size is None or without.size is None:
+        return "not decided"
+    return "free" if locked.size == without.size else f"{locked.size - without.size} more"
+
+
+def find_menu(explainer: Explainer, query: pd.DataFrame, max_size: int, settings: Settings) -> pd.DataFrame:
+    """Every set of features up to a size: whether it can change the decision, and how."""
+    usable = np.flatnonzero(settings.allowed).tolist()
+    names = explainer.space.names
+    lines: list[dict[str, Any]] = []
+    working: list[frozenset[int]] = []
+    for size in range(1, max_size + 1):
+        for chosen in combinations(usable, size):
+            if any(known <= set(chosen) for known in working):
+                continue  # works already with fewer features
+            if len(lines) >= _MOST_SETS:
+                raise InputError(f"The menu has more than {_MOST_SETS:,} sets: pass a smaller max_size.")
+            allowed = np.zeros(len(names), dtype=np.bool_)
+            allowed[list(chosen)] = True
+            one = explainer.explain_rows(query, replace(settings, allowed=allowed))[0]
+            if one.status is Status.NOT_TARGET:
+                raise InputError("The row is not predicted as the class being explained: there is nothing to undo.")
+            works = one.size == size
+            if works:
+                working.append(frozenset(chosen))
+            proven = {Status.UNEXPLAINABLE: "cannot work", Status.OPTIMAL: "works"}
+            lines.append(
+                {
+                    "features": tuple(names[number] for number in chosen),
+                    "size": size,
+                    "outcome": "works" if works else proven.get(one.status, "not decided"),
+                    "old": {name: change.old for name, change in one.changes.items()},
+                    "changes": {name: change.new for name, change in one.changes.items()},
+                    "enough": dict(one.enough),
+                    "cost": one.cost if works else np.nan,
+                    "searched": one.values_searched,
+                }
+            )
+    return pd.DataFrame(lines, columns=["features", "size", "outcome", "old", "changes", "enough", "cost", "searched"])

@@ -1,0 +1,172 @@
+"""What a set changes: old and new values, the range of values that would do, and the cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from sev.core import plain_value, python_value
+
+#: For each feature its weight, and the change of a number that costs as much; None for features without numbers.
+Efforts = Mapping[str, tuple[float, float | None]]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers from ``low`` to ``high``, both included; an infinite end is no bound.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends.
+    low_is_limit, high_is_limit : bool, default=False
+        Whether an end is only that of the permitted values: nothing beyond it was looked at.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> enough = explainer.explain_one(X.iloc[4], values="any").enough["debt"]
+    >>> enough.low, enough.high
+    (0.0, 3.0)
+    """
+
+    low: float
+    high: float
+    low_is_limit: bool = field(default=False, compare=False, repr=False, kw_only=True)
+    high_is_limit: bool = field(default=False, compare=False, repr=False, kw_only=True)
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(self.low <= value <= self.high)
+
+    def __str__(self) -> str:
+        if math.isinf(self.low):
+            return f"at most {self.high:g}" if math.isfinite(self.high) else "any"
+        return f"at least {self.low:g}" if math.isinf(self.high) else f"{self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of one feature.
+
+    Parameters
+    ----------
+    old, new : object
+        Its value before and after; for a feature of several columns, a mapping of those.
+    enough : Interval, tuple or None
+        Values that do, whichever of theirs the other changed features have: proven. None where that is not known.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> explainer.explain_one(X.iloc[4]).changes["debt"]
+    Change(old=6, new=1, enough=None)
+    """
+
+    old: Any
+    new: Any
+    enough: Interval | tuple[Any, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            ``old``, ``new`` and ``enough``.
+
+        Examples
+        --------
+        >>> explainer.explain_one(X.iloc[4]).changes["debt"].to_dict()
+        {'old': 6, 'new': 1, 'enough': None}
+        """
+        enough = None if self.enough is None else enough_to_plain({"": self.enough})[""]
+        return {"old": _plain(self.old), "new": _plain(self.new), "enough": enough}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): plain_value(cell) for name, cell in value.items()}
+    return plain_value(value)
+
+
+def changes_between(
+    before: pd.Series,
+    after: pd.Series,
+    features: tuple[str, ...],
+    columns: Mapping[str, tuple[Any, ...]],
+    enough: Mapping[str, Any],
+) -> dict[str, Change]:
+    """The changes of some features between two rows, with the values of each that do where they are known."""
+    return {
+        name: Change(
+            _cells(before, columns[name]),
+            _cells(after, columns[name]),
+            enough.get(name) if len(columns[name]) == 1 else None,
+        )
+        for name in features
+    }
+
+
+def enough_to_plain(enough: Mapping[str, Interval | tuple[Any, ...]]) -> dict[str, Any]:
+    """The values of features that do, ready for JSON: of a range its two ends."""
+    return {
+        name: [plain_value(one.low), plain_value(one.high)]
+        if isinstance(one, Interval)
+        else {"values": [plain_value(value) for value in one]}
+        for name, one in enough.items()
+    }
+
+
+def limits_to_plain(enough: Mapping[str, Interval | tuple[Any, ...]]) -> dict[str, list[bool]]:
+    """Of ranges, which ends are only those of the permitted values."""
+    return {
+        name: [one.low_is_limit, one.high_is_limit]
+        for name, one in enough.items()
+        if isinstance(one, Interval) and (one.low_is_limit or one.high_is_limit)
+    }
+
+
+def enough_from_plain(
+    plain: Mapping[str, Any], limits: Mapping[str, Any] | None = None
+) -> dict[str, Interval | tuple[Any, ...]]:
+    """Inverse of :func:`enough_to_plain` and :func:`limits_to_plain`."""
+    found: dict[str, Interval | tuple[Any, ...]] = {}
+    for name, one in plain.items():
+        if isinstance(one, Mapping):
+            found[name] = tuple(one["values"])
+            continue
+        low_is_limit, high_is_limit = (limits or {}).get(name, (False, False))
+        found[name] = Interval(
+            float(one[0]), float(one[1]), low_is_limit=low_is_limit is True, high_is_limit=high_is_limit is True
+        )
+    return found
+
+
+def _cells(row: pd.Series, columns: tuple[Any, ...]) -> Any:
+    cells = {column: python_value(row[column]) for column in columns}
+    return cells[columns[0]] if len(columns) == 1 else cells
+
+
+def cost_of(changes: Mapping[str, Change], efforts: Efforts) -> float:
+    """Total cost of changes: for a number its weight for each standard deviation, for anything else its weight."""
+    return math.fsum(_cost(change, *efforts.get(name, (1.0, None))) for name, change in changes.items())
+
+
+def _cost(change: Change, weight: float, scale: float | None) -> float:
+    if scale is None or isinstance(change.old, Mapping) or pd.isna(change.old) or pd.isna(change.new):
+        return weight
+    return weight * abs(float(change.new) - float(change.old)) / scale
