@@ -7,5 +7,6 @@ mpl.use("agg")
 
 @pytest.fixture(autouse=True)
 def close_figures():
+    plt.close("all")  # also those that a doctest or a test elsewhere left open in this process
     yield
     plt.close("all")

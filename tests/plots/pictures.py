@@ -24,13 +24,8 @@ def hostile():
     return cases.made(_rows(), NAMES, restricted=NAMES[:1], target="$\\frac{$")
 
 
-class _Asked:
-    """Stands for the explainer of made-up results: the more is changed, the lower the score."""
-
-    class source:
-        @staticmethod
-        def score_rows(rows, target):
-            return 0.9 - 0.1 * (rows.astype(float) < 0).sum(axis=1).to_numpy()
+#: The more is changed, the lower the score.
+_ASKED = cases.StandIn(lambda rows: 0.9 - 0.1 * (rows.astype(float) < 0).sum(axis=1).to_numpy())
 
 
 def _methods_table():
@@ -51,11 +46,37 @@ def _plane():
     return many
 
 
+def _with_limits():
+    many = hostile()
+    many.limits = dict.fromkeys(NAMES, (-3.0, 3.0))
+    return many
+
+
+def _menu():
+    names = [NAMES[:1], NAMES[1:3], LONG[:2]]
+    changes = [dict.fromkeys(some, -1.0 if number else "$\\frac{$") for number, some in enumerate(names)]
+    return pd.DataFrame(
+        {
+            "features": names,
+            "size": [1, 2, 2],
+            "outcome": ["works", "works", "works"],
+            "old": [dict.fromkeys(some, "two\nlines") for some in names],
+            "changes": changes,
+            "enough": [{}, {}, {LONG[0]: (-2.0, 0.5)}],
+            "cost": [0.5, 2.0, 0.0],
+            "searched": ["all"] * 3,
+        }
+    )
+
+
 PICTURES = {
+    "ranges": lambda ax: plots.ranges(_with_limits()[1], ax=ax),
+    "ranges of categories": lambda ax: plots.ranges(hostile()[1], ax=ax),
+    "menu": lambda ax: plots.menu(_menu(), ax=ax),
     "changes": lambda ax: plots.changes(hostile()[0], ax=ax),
     "changes without a set": lambda ax: plots.changes(hostile()[60], ax=ax),
-    "hypercube": lambda ax: plots.hypercube(hostile()[1], ax=ax, features=NAMES[:4], explainer=_Asked),
-    "score_path": lambda ax: plots.score_path(hostile()[1], ax=ax, explainer=_Asked),
+    "hypercube": lambda ax: plots.hypercube(hostile()[1], ax=ax, features=NAMES[:4], explainer=_ASKED),
+    "score_path": lambda ax: plots.score_path(hostile()[1], ax=ax, explainer=_ASKED),
     "sizes": lambda ax: plots.sizes({"$\\frac{$": hostile(), "_two\nlines": hostile()}, ax=ax),
     "feature_shares": lambda ax: plots.feature_shares({"$\\frac{$": hostile(), "_b": hostile()}, ax=ax),
     "together": lambda ax: plots.together(hostile(), ax=ax, max_features=20),

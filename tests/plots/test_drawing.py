@@ -47,7 +47,9 @@ def test_a_missing_matplotlib_is_named_with_its_extra(name, monkeypatch):
         PICTURES[name](None)
 
 
-@pytest.mark.parametrize("name", ["feature_shares", "together", "sizes", "flow", "changes", "score_path"])
+@pytest.mark.parametrize(
+    "name", ["feature_shares", "together", "sizes", "flow", "changes", "score_path", "ranges", "menu"]
+)
 def test_texts_do_not_overlap(name):
     ax = PICTURES[name](None)
     ax.figure.canvas.draw()

@@ -4,19 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 import show_cases as cases
+from sklearn.linear_model import LogisticRegression
 
 import sev
 from sev import plots
 from sev.core import Status
 from sev.exceptions import InputError, UnknownFeatureError, VerificationError
-from sev.explanations._verification import changed_row
 from sev.plots import (
     _changes,
     _feature_shares,
     _flips,
     _flow,
     _hypercube,
+    _menu,
     _methods,
+    _ranges,
     _regions,
     _score_path,
     _sizes,
@@ -171,8 +173,10 @@ def test_score_path_ends_where_the_explanation_ends(two):
     assert table["score"].iloc[-1] == pytest.approx(two.result_score)
     assert table["positive"].tolist() == [True, True, False]
     assert table["label"].iloc[0] == "query"
-    steps = [changed_row(two.kind, two.query, two.reference, [name]) for name in two.features]
-    alone = cases.loan_explainer().source.score_rows(pd.DataFrame(steps), two.target)
+    steps = pd.DataFrame([two.query] * 2).astype(float).reset_index(drop=True)
+    for row, name in enumerate(two.features):
+        steps.loc[row, name] = two.reference[name]
+    alone = cases.loan_model().predict_proba(steps)[:, 1]
     assert table["score"].iloc[1] == pytest.approx(alone.min())
 
 
@@ -281,15 +285,14 @@ def test_results_delegate(two):
     assert two.plot().get_title(loc="left") == "Predicted 'refuse': 2 features undo it"
     assert two.plot("hypercube").get_title(loc="left") == "SEV- = 2"
     assert "threshold" in two.plot("path").get_title(loc="left")
-    with pytest.raises(InputError, match="is not a picture"):
+    with pytest.raises(InputError, match="is not a plot"):
         two.plot("pie")
 
 
-def test_pictures_use_the_labels_of_the_results():
-    explainer = cases.loan_explainer()
-    explainer.labels = sev.Labels(
-        features={"amount": {"label": "what you owe", "unit": "EUR"}}, classes={"refuse": "turned down"}
-    )
+def test_pictures_use_the_labels_of_the_results(monkeypatch):
+    explainer = cases.loan_explainer()  # others use it as well
+    labels = {"features": {"amount": {"label": "what you owe", "unit": "EUR"}}, "classes": {"refuse": "turned down"}}
+    monkeypatch.setattr(explainer, "labels", sev.Labels(**labels))
     many = explainer.explain(cases.loans()[0][:60])
     one = next(one for one in many if one.features == ("amount",))
     ax = one.plot()
@@ -304,3 +307,90 @@ def test_a_restricted_picture_says_which_features_its_proof_is_over():
     headings = {_changes._headings(one)[1] for one in many if one.status == "optimal"}
     assert all(heading.startswith("no smaller set of the permitted features works") for heading in headings)
     assert any("a smaller one exists with features that may not be used" in heading for heading in headings)
+
+
+@pytest.fixture(scope="module")
+def recourse():
+    """An explainer with actions, and explanations with ranges."""
+    rows, labels = cases.loans()
+    made = cases.loan_explainer()
+    explainer = sev.Explainer(
+        made.model, rows, labels, reference=made.reference, actions={"frozen": [made.feature_names[0]]}
+    )
+    return explainer, explainer.explain(rows[:80], values="any")
+
+
+def test_ranges_hold_where_values_are_and_which_do(recourse):
+    _, many = recourse
+    kinds = set()
+    for one in many:
+        if one.size is None:
+            continue
+        table = _ranges._prepare(one, len(one.sets) - 1)
+        changed = one.changes_of(len(one.sets) - 1)
+        assert table["feature"].tolist() == list(changed)
+        for line in table.to_dict("records"):
+            change = changed[line["feature"]]
+            assert "(now " in line["text"]
+            if line["categories"] is None:
+                assert (line["old"], line["new"]) == (change.old, change.new)
+                assert line["low"] <= min(change.old, change.new) <= max(change.old, change.new) <= line["high"]
+                assert len(line["values"]) > 10
+                if change.enough is not None:
+                    assert line["enough"][:2] == (change.enough.low, change.enough.high)
+            else:
+                shares = [share for _, share, _ in line["categories"]]
+                assert sum(shares) == pytest.approx(1)
+                told = {name: kind for name, _, kind in line["categories"]}
+                assert told[line["old"]] == "old"
+                assert told[line["new"]] == "do"
+                assert line["old"] != line["new"]
+            kinds.add(line["categories"] is None)
+    assert kinds
+    again = sev.Explanations.from_json(many.to_json())
+    one = next(one for one in again if one.size)
+    assert one.background() is None
+    plots.ranges(one)  # without a background
+
+
+def test_ranges_need_a_set(recourse):
+    _, many = recourse
+    with pytest.raises(InputError, match="There is no change to draw: the status is not_target"):
+        plots.ranges(next(one for one in many if one.status == "not_target"))
+    with pytest.raises(InputError, match="number=99 is not a set"):
+        plots.ranges(next(one for one in many if one.size), number=99)
+
+
+def test_the_menu_is_drawn_from_what_works(recourse):
+    explainer, many = recourse
+    one = next(one for one in many if one.size)
+    table = explainer.menu(one.query, 2)
+    drawn = _menu._prepare(table, explainer.labels, many.limits, 5)
+    working = table[table["outcome"] == "works"].sort_values(["size", "cost"], kind="stable")
+    assert len(drawn) == min(5, len(working)) > 0
+    assert drawn["cost"].tolist() == working["cost"].head(5).tolist()
+    assert drawn["changes"].str.contains("(now ", regex=False).all()
+    head, below = _menu._headings(table, len(drawn))
+    assert head.startswith(str(len(working)))
+    assert f"{(table['outcome'] == 'cannot work').sum()} cannot" in below
+    plots.menu(table[table["outcome"] == "cannot work"])
+    with pytest.raises(InputError, match="lacks the column 'enough'"):
+        plots.menu(table.drop(columns="enough"))
+
+
+def test_a_cube_with_values_of_their_own_shows_the_first_set_alone():
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 3)), columns=list("abc"))
+    labels = rows.sum(axis=1) > 0
+    explainer = sev.Explainer(LogisticRegression().fit(rows, labels), rows, labels)
+    one = next(one for one in explainer.explain(rows, values="any") if len(one.sets) > 1)
+    names = _hypercube._main_features(one)
+    vertices, edges = _hypercube._prepare(one, names, None)
+    assert names == one.sets[0]
+    assert edges["shortest"].sum() == len(names)
+    assert not vertices.loc[vertices["n_changed"] == len(names), "positive"].any()
+    every = tuple("abc")
+    vertices, edges = _hypercube._prepare(one, every, None)
+    ends = {frozenset(vertices["changed"][end]) for end in edges.loc[edges["shortest"], "end"]}
+    assert ends == {frozenset(one.sets[0][: k + 1]) for k in range(len(one.sets[0]))} | {
+        frozenset({name}) for name in one.sets[0]
+    }

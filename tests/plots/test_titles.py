@@ -11,6 +11,7 @@ import pytest
 import show_cases as cases
 from plots.pictures import PICTURES, hostile
 
+import sev
 from sev import plots
 from sev.core import Status
 
@@ -66,6 +67,19 @@ def test_headings_are_inside_the_figure_and_apart(name):
     assert below.y0 >= ax.bbox.y1 - 0.5
 
 
+@pytest.mark.parametrize("dpi", [50, 80, 100, 220])
+@pytest.mark.parametrize("n_features", [1, 3, 7])
+def test_headings_of_pairs_are_inside_the_figure_whatever_its_resolution(n_features, dpi):
+    names = tuple(f"the status of the checking account {number}" for number in range(20))
+    many = cases.made([(Status.OPTIMAL, [(number,)]) for number in range(n_features)], names)
+    ax = plots.together(many)
+    for _ in range(3):  # the layout must stand still, not drift from one drawing to the next
+        ax.figure.canvas.draw()
+    ax.figure.set_dpi(dpi)
+    for box in headings(ax):
+        assert_inside(box, ax.figure.bbox)
+
+
 @pytest.mark.parametrize("name", ["sizes", "tradeoff", "changes"])
 def test_headings_of_pictures_side_by_side_are_apart(name):
     figure, axes = plt.subplots(1, 2, figsize=(14, 5), layout="constrained")
@@ -109,3 +123,16 @@ def test_a_closed_figure_is_not_kept():
     plt.close("all")
     gc.collect()
     assert kept() is None
+
+
+def test_a_cube_of_a_part_of_a_set_says_so():
+    """A cube has four features at most: of a larger set, no corner of it need change the decision."""
+    rows = pd.DataFrame(np.zeros((6, 5)), columns=list("abcde"))
+    rows.iloc[3:] = 1.0
+    explainer = sev.Explainer(
+        lambda frame: np.asarray(frame).sum(axis=1) / 6 + 0.1, rows, [0, 0, 0, 1, 1, 1], threshold=0.2
+    )
+    one = explainer.explain_one(rows.iloc[5], max_predictions=None)
+    assert one.size == 5
+    [told] = [text.get_text() for text in one.plot("hypercube").texts if text.get_gid() == "subtitle"]
+    assert "4 of the 5 features that change the decision together" in " ".join(told.split())

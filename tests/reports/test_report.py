@@ -2,6 +2,7 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -160,6 +161,16 @@ def test_pages_show_what_changes():
     assert [mark["at"] for mark in page["scores"]["marks"]] == [75.0, 25.0]
 
 
+def test_a_page_says_nothing_twice():
+    many = cases.every_status()
+    one = replace(many[1], restricted=("age",), min_credibility=0.05, _compare=lambda: "equal")
+    page = page_of(one, 1, 1, Speaker(many.columns))
+    sentences = [*re.split(r"(?<=\.) ", page["proof"]), *re.split(r"(?<=\.) ", page["text"])]
+    assert len(sentences) == len(set(sentences))
+    assert f"{page['proof']} {page['text']}".count("may not be used") == 1
+    assert f"{page['proof']} {page['text']}".count("less ordinary") == 1
+
+
 def test_rows_that_differ_are_chosen():
     many = cases.made([(Status.OPTIMAL, [(0,)])] * 20 + [(Status.UNEXPLAINABLE, []), (Status.OPTIMAL, [(0, 1)])])
     assert representative_rows(many, 4) == [0, 1, 20, 21]
@@ -177,7 +188,7 @@ def test_wording_and_language_reach_the_page(tmp_path):
 
 
 def test_a_missing_folder_is_named_and_a_failure_leaves_no_file(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist: create it first"):
         report(cases.every_status(), tmp_path / "no" / "r.html")
     monkeypatch.setattr("os.replace", lambda *_, **__: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):

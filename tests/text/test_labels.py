@@ -34,7 +34,7 @@ def test_without_labels_the_other_class_is_named():
 
 def test_the_wording_of_a_call_goes_over_the_labels():
     text = _explainer().explain_one(X.iloc[4]).to_text(wording={"debt": "what you owe"}, language="de")
-    assert "what you owe = 8" in text
+    assert "what you owe (8)" in text
     assert "wäre das Ergebnis approved gewesen" in text
 
 
@@ -56,7 +56,8 @@ def test_labels_survive_files_and_workers(tmp_path):
 
 
 def test_keys_that_are_not_text_survive_files(tmp_path):
-    labels = sev.Labels(features={"late": {"values": {True: "was late", False: "was never late"}}}, classes={1: "no"})
+    values = {True: "was late", False: "was never late"}
+    labels = sev.Labels(features={"late": {"values": values}}, classes={"bad": "no"})
     explainer = _explainer(labels)
     explainer.save(tmp_path / "loans.sev")
     assert sev.load(tmp_path / "loans.sev").labels == labels
@@ -81,3 +82,23 @@ def test_labels_may_be_a_file(tmp_path):
 def test_wrong_labels_are_refused_when_the_explainer_is_made(labels, error, message):
     with pytest.raises(error, match=message):
         _explainer(labels)
+
+
+def test_yes_and_no_are_text_in_files(tmp_path):
+    path = tmp_path / "labels.yaml"
+    path.write_text("classes: {yes: refused, no: approved, true: x}\n")
+    assert dict(sev.Labels.of(path).classes) == {"yes": "refused", "no": "approved", True: "x"}
+
+
+def test_a_class_that_the_model_does_not_have_is_refused():
+    with pytest.raises(
+        InputError, match=r"classes names 'goood'.*did you mean 'good'\? Its classes are \['bad', 'good'"
+    ):
+        _explainer({"classes": {"goood": "approved"}})
+
+
+def test_a_row_with_nothing_to_explain_has_its_decision_named():
+    labels = {"classes": {"good": "approved", "bad": "refused"}}
+    sentences = _explainer(labels).explain(X).to_text()
+    assert any(sentence.startswith("Approved (score ") for sentence in sentences)
+    assert not any("Not predicted" in sentence for sentence in sentences)

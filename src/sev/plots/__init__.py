@@ -10,7 +10,9 @@ from sev.plots._feature_shares import feature_shares
 from sev.plots._flips import flips
 from sev.plots._flow import flow
 from sev.plots._hypercube import hypercube
+from sev.plots._menu import menu
 from sev.plots._methods import methods
+from sev.plots._ranges import ranges
 from sev.plots._regions import plane, regions
 from sev.plots._score_path import score_path
 from sev.plots._sizes import sizes
@@ -23,8 +25,10 @@ __all__ = [
     "flips",
     "flow",
     "hypercube",
+    "menu",
     "methods",
     "plane",
+    "ranges",
     "regions",
     "score_path",
     "sizes",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from sev.plots._style import ENDINGS, FAINT, HATCHES, INK, LITERAL, PAPER, SERIES, bare, legend, new_axes
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def side_by_side(table: pd.DataFrame, ax: Any, *, share: bool, of: str) -> Any:
+
+def side_by_side(table: pd.DataFrame, ax: Axes | None, *, share: bool, of: str) -> Axes:
     """Draw a table with the columns ``series``, ``size``, ``count`` and ``share``.
 
     Parameters

@@ -10,6 +10,7 @@ from sev.core import Status
 from sev.plots import _style as style
 from sev.plots._headings import title
 from sev.plots._shown import ShownExplanation, speaker_of
+from sev.text import enough_in_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +20,8 @@ _CELL_WIDTH, _ROW_HEIGHT, _LETTER_WIDTH = 1.95, 0.27, 0.085
 
 def changes(explanation: ShownExplanation, *, ax: Axes | None = None, max_sets: int = 2, max_features: int = 8) -> Axes:
     """Draw query, reference and the smallest changes side by side, with the scores before and after.
+
+    There is no reference where features may take other values than its own: ``values="typical"`` or "any".
 
     Parameters
     ----------
@@ -34,6 +37,16 @@ def changes(explanation: ShownExplanation, *, ax: Axes | None = None, max_sets: 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> ax = sev.plots.changes(explainer.explain_one(X.iloc[5]))
     """
     table = _prepare(explanation, max_sets, max_features)
     columns = [name for name in table.columns if name not in ("feature", "used")]
@@ -73,20 +86,29 @@ def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int) ->
     used = tuple(dict.fromkeys(name for names in shown for name in names))
     others = [name for name in (*explanation.differing_features, *explanation.columns) if name not in used]
     listed = (*used, *dict.fromkeys(others))[: max(max_features, len(used))]
-    donor = explanation.reference if explanation.kind == "minus" else explanation.query
     lines = []
     for name in listed:
         line: dict[str, Any] = {"feature": name, "used": name in used}
         line["query"] = _text(explanation, name, explanation.query)
-        line["reference"] = _text(explanation, name, explanation.reference)
-        for number, names in enumerate(shown, start=1):
-            line[_label(explanation, number, len(shown))] = _text(explanation, name, donor) if name in names else ""
+        if explanation.values == "reference":  # else each set has values of its own
+            line["reference"] = _text(explanation, name, explanation.reference)
+        for number, names in enumerate(shown):
+            made = _new_text(explanation, name, number) if name in names else ""
+            line[_label(explanation, number + 1, len(shown))] = made
         lines.append(line)
     return pd.DataFrame(lines)
 
 
 def _text(explanation: ShownExplanation, name: str, row: pd.Series) -> str:
     return style.name_text(speaker_of(explanation).value(name, row), 23)
+
+
+def _new_text(explanation: ShownExplanation, name: str, number: int) -> str:
+    """What a set makes of a feature: all values that do where they are known and can be read, else the one found."""
+    speaker, made = speaker_of(explanation), explanation.donor_of(number)
+    enough = enough_in_text(explanation.enough_of(number).get(name))
+    several = speaker.range_text(name, made, enough, explanation.limits)
+    return _text(explanation, name, made) if several is None or len(several) > 26 else several
 
 
 def _label(explanation: ShownExplanation, number: int, shown: int) -> str:
@@ -113,20 +135,36 @@ def _headings(explanation: ShownExplanation) -> tuple[str, str]:
     more = f"; {n_sets}{'' if explanation.sets_complete else ' or more'} such sets" if n_sets > 1 else ""
     return (
         f"Predicted {target}: {count} {verb}{'es' if verb == 'undo' and explanation.size == 1 else ''} it",
-        f"{proof}{more}",
+        f"{proof}{more}{_credibility(explanation)}",
     )
+
+
+def _credibility(explanation: ShownExplanation) -> str:
+    """How ordinary the result of the first set is, where that is known."""
+    share = explanation.credibility
+    if share is None:
+        return ""
+    which = "the result" if len(explanation.sets) == 1 else "the first result"
+    return f"; {which} is more ordinary than {share:.0%} of the real rows of the other class"
 
 
 def _proof(explanation: ShownExplanation) -> str:
     if explanation.status is not Status.OPTIMAL:
         return f"at least {explanation.lower_bound} needed"
-    if not explanation.restricted:
-        return "no smaller set works"
+    if explanation.minimise == "cost":
+        tried = " with the values that were tried, which are only some of those permitted"
+        return f"no permitted change that works costs less{tried if explanation.proof_scope == 'tried' else ''}"
+    claim = {
+        "all": "no smaller set works",
+        "permitted": "no smaller set of the permitted features works",
+        "changes": "no smaller set of permitted changes works",
+        "tried": "no smaller set works with the values that were tried, which are only some of those permitted",
+    }[explanation.proof_scope]
     other = {"smaller": "; a smaller one exists with features that may not be used", "equal": ""}
-    return f"no smaller set of the permitted features works{other.get(explanation.not_permitted, '')}"
+    return f"{claim}{other.get(explanation.not_permitted, '')}"
 
 
-def _draw_head(ax: Any, columns: list[str], left: float) -> None:
+def _draw_head(ax: Axes, columns: list[str], left: float) -> None:
     colours = {"query": style.POSITIVE, "reference": style.NEGATIVE}
     for number, name in enumerate(columns):
         x = left + _CELL_WIDTH * number
@@ -134,7 +172,7 @@ def _draw_head(ax: Any, columns: list[str], left: float) -> None:
     ax.plot([0, left + _CELL_WIDTH * len(columns)], [0.5, 0.5], color=style.INK, linewidth=1)
 
 
-def _draw_row(ax: Any, explanation: ShownExplanation, row: int, name: str, line: dict[str, Any], left: float) -> None:
+def _draw_row(ax: Axes, explanation: ShownExplanation, row: int, name: str, line: dict[str, Any], left: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     minus = explanation.kind == "minus"
@@ -171,7 +209,7 @@ def _draw_row(ax: Any, explanation: ShownExplanation, row: int, name: str, line:
         )
 
 
-def _draw_scores(ax: Any, explanation: ShownExplanation, y: float, start: float, width: float) -> None:
+def _draw_scores(ax: Axes, explanation: ShownExplanation, y: float, start: float, width: float) -> None:
     """The scores before and after on one line, with the threshold."""
     scores = {"query": explanation.score}
     if explanation.result_score is not None:

@@ -44,6 +44,16 @@ def feature_shares(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> ax = sev.plots.feature_shares(explainer.explain(X), sets="any")
     """
     models = explanations if isinstance(explanations, Mapping) else {"": explanations}
     table = _prepare(models, sets, max_features)

@@ -34,6 +34,17 @@ def flips(table: pd.DataFrame, *, ax: Axes | None = None, most: int = 8) -> Axes
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    InputError
+        If the table lacks one of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> table = pd.DataFrame({"method": ["sev", "lime"], "query": [0, 0], "flips": [1, 2], "seconds": [0.01, 0.03]})
+    >>> ax = sev.plots.flips(table)
     """
     ax = side_by_side(_prepare(table, most), ax, share=True, of="queries")
     ax.set_xlabel("features changed", color=FAINT)

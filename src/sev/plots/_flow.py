@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,22 @@ def flow(
     -------
     Axes
         Rows that neither model predicts as the class being explained are left out, and counted under the title.
+
+    Raises
+    ------
+    InputError
+        If the two do not have the same rows.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> before, after = explainer.explain(X), explainer.explain(X, restricted=["debt"])
+    >>> ax = sev.plots.flow(before, after, labels=("all features", "without debt"))
     """
     table = _prepare(before, after)
     ax = style.new_axes(ax, 6.6, 4.2)
@@ -121,7 +137,7 @@ def _colour(state: str) -> tuple[str, str]:
     return _SHADES[min(max(int(state), 1), len(_SHADES)) - 1], ""
 
 
-def _draw_nodes(ax: Any, nodes: dict[str, tuple[float, float]], x: float, side: str) -> None:
+def _draw_nodes(ax: Axes, nodes: dict[str, tuple[float, float]], x: float, side: str) -> None:
     from matplotlib.patches import Rectangle
 
     for state, (bottom, height) in nodes.items():
@@ -143,7 +159,7 @@ def _draw_nodes(ax: Any, nodes: dict[str, tuple[float, float]], x: float, side: 
 
 
 def _draw_bands(
-    ax: Any,
+    ax: Axes,
     table: pd.DataFrame,
     left: dict[str, tuple[float, float]],
     right: dict[str, tuple[float, float]],

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from sev.plots._style import FAINT, INK, LITERAL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 _TITLE: dict[str, Any] = {"fontsize": 11, "fontweight": "bold", "color": INK, **LITERAL}
 _BELOW: dict[str, Any] = {"fontsize": 8.5, "color": FAINT, "linespacing": 1.2, **LITERAL}
@@ -15,14 +20,16 @@ _GAP = 6.0
 _LINE_HEIGHT = _BELOW["fontsize"] * 1.35
 #: Points that stay free at the edge of a figure and before the next picture.
 _MARGIN = 4.0
+#: A text may take this much more of the width when a figure is saved with more or fewer dots per inch.
+_OTHER_DPI = 1.03
 
 
 #: What is drawn under a title, and the two texts before they were wrapped. Keys are held weakly, and no text leads back
 #: to one, so that a closed figure can go.
-_HEADINGS: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
+_HEADINGS: WeakKeyDictionary[Text, tuple[str, str]] = WeakKeyDictionary()
 
 
-def title(ax: Any, text: str, below: str = "") -> None:
+def title(ax: Axes, text: str, below: str = "") -> None:
     """Write a title to the left, with a line in smaller type under it.
 
     What does not fit beside the left edge of the picture starts at the left edge of its labels, and continues on
@@ -37,6 +44,7 @@ def title(ax: Any, text: str, below: str = "") -> None:
         The title, and what goes under it.
     """
     figure = ax.get_figure(root=True)
+    assert figure is not None  # the picture is drawn
     drawn = ax.annotate(
         "",
         (0, 1),
@@ -58,45 +66,58 @@ def title(ax: Any, text: str, below: str = "") -> None:
             _place(heading, figure, *_HEADINGS[heading])
 
 
-def _place(drawn: Any, figure: Any, text: str, below: str) -> None:
+def _place(drawn: Any, figure: Figure, text: str, below: str) -> None:
     """Fill in the texts, on as many lines as the space above a picture needs."""
+    from matplotlib.transforms import blended_transform_factory
+
     ax = drawn.axes
     ax.apply_aspect()
     margin = _MARGIN * figure.dpi / 72
-    needed = max(_width(figure, text, _TITLE), _width(figure, below, _BELOW))
+    needed = max(_width(figure, text, _TITLE), _width(figure, below, _BELOW)) * _OTHER_DPI
     start, end = ax.bbox.x0, ax.bbox.x1
     if needed > end - start:
         end = _right_limit(ax, figure) - margin
     if needed > end - start:
         start = min(start, max(ax.get_tightbbox().x0, margin))
-    lines = _wrapped(figure, below, _BELOW, end - start) if below else []
-    place = (start - ax.bbox.x0) / ax.bbox.width
-    ax.set_title(
-        "\n".join(_wrapped(figure, text, _TITLE, end - start)),
+    width = (end - start) / _OTHER_DPI
+    lines = _wrapped(figure, below, _BELOW, width) if below else []
+    # left of the picture, it is counted from the edge of the figure: as a part of the picture's width the place would
+    # move with it, across the edge
+    beside = start < ax.bbox.x0
+    place = start / figure.bbox.width if beside else 0.0
+    written = ax.set_title(
+        "\n".join(_wrapped(figure, text, _TITLE, width)),
         loc="left",
         x=place,
         pad=_GAP + 2 + _LINE_HEIGHT * len(lines),
         **_TITLE,
     )
+    if beside:
+        written.set_transform(blended_transform_factory(figure.transFigure, ax.transAxes + ax.titleOffsetTrans))
     drawn.set_text("\n".join(lines))
     drawn.xy = (place, 1)
+    drawn.xycoords = ("figure fraction" if beside else "axes fraction", "axes fraction")
 
 
-def _right_limit(ax: Any, figure: Any) -> float:
+def _right_limit(ax: Axes, figure: Figure) -> float:
     """Where the space above a picture ends: at the next picture to its right, or at the edge of the figure."""
     others = [
-        other.get_tightbbox().x0
+        box.x0
         for other in figure.axes
-        if other is not ax and other.get_visible() and other.bbox.x0 >= ax.bbox.x1 and _side_by_side(ax, other)
+        if other is not ax
+        and other.get_visible()
+        and (box := other.get_tightbbox()) is not None
+        and other.bbox.x0 >= ax.bbox.x1
+        and _side_by_side(ax, other)
     ]
     return min([figure.bbox.x1, *others])
 
 
-def _side_by_side(ax: Any, other: Any) -> bool:
+def _side_by_side(ax: Axes, other: Axes) -> bool:
     return bool(ax.bbox.y0 < other.bbox.y1 and other.bbox.y0 < ax.bbox.y1)
 
 
-def _width(figure: Any, text: str, options: dict[str, Any]) -> float:
+def _width(figure: Figure, text: str, options: dict[str, Any]) -> float:
     """Pixels that a line takes."""
     if not text:
         return 0.0
@@ -106,7 +127,7 @@ def _width(figure: Any, text: str, options: dict[str, Any]) -> float:
     return width
 
 
-def _wrapped(figure: Any, text: str, options: dict[str, Any], width: float) -> list[str]:
+def _wrapped(figure: Figure, text: str, options: dict[str, Any], width: float) -> list[str]:
     """Lines of at most a width; between words if possible, else inside one."""
     lines, line = [], ""
     for word in text.split(" "):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -38,15 +38,31 @@ def hypercube(
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     features : iterable of str, default=None
-        At most four; None is those that the sets use, filled up with others that differ from the reference.
+        At most four; None is those that the sets use, filled up with others that differ from the reference. With free
+        values, those of the first set: every set has values of its own.
     explainer : Explainer, default=None
         Needed only for explanations that were read from a file, which do not carry the model.
 
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    InputError
+        If there are no features, or more than four.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> ax = sev.plots.hypercube(explainer.explain_one(X.iloc[5]))
     """
-    names = tuple(features) if features is not None else explanation.main_features(4)
+    names = tuple(features) if features is not None else _main_features(explanation)
     if not 1 <= len(names) <= 4:
         raise InputError(f"A cube is drawn for one to four features, got {len(names)}: choose with features=.")
     vertices, edges = _prepare(explanation, names, explainer)
@@ -59,10 +75,28 @@ def hypercube(
     start = "query" if explanation.kind == "minus" else "reference"
     label = kind_label(explanation.kind)
     size = f"{label} = {explanation.size}" if explanation.size is not None else f"{label}: {explanation.status}"
-    held = len(explanation.columns) - len(names)
-    rest = f"; the other {held} features stay as in the {start}" if held else ""
-    title(ax, size, f"from the {start}, one feature at a time{rest}")
+    title(ax, size, f"from the {start}, one feature at a time{_rest_text(explanation, names, start)}")
     return ax
+
+
+def _rest_text(explanation: ShownExplanation, names: tuple[str, ...], start: str) -> str:
+    """What the cube leaves out: features that stay, or a part of a set that is too large for it."""
+    first = set(explanation.sets[0]) if explanation.sets else set()
+    if set(names) < first:
+        return f"; {len(names)} of the {len(first)} features that change the decision together"
+    held = len(explanation.columns) - len(names)
+    return f"; the other {held} features stay as in the {start}" if held else ""
+
+
+def _drawn_sets(explanation: ShownExplanation) -> Sequence[tuple[str, ...]]:
+    """The sets that lie in one cube: with values of their own, each set has a cube of its own."""
+    return explanation.sets if explanation.values == "reference" else explanation.sets[:1]
+
+
+def _main_features(explanation: ShownExplanation) -> tuple[str, ...]:
+    if explanation.values == "reference" or not explanation.sets:
+        return explanation.main_features(4)
+    return tuple(explanation.sets[0][:4])
 
 
 def _prepare(
@@ -78,7 +112,7 @@ def _prepare(
     vertices["x"] = vertices["n_changed"].astype(float)
     vertices["y"] = (level["n_changed"].transform("size") - 1) / 2 - level.cumcount()
     number = {frozenset(changed): place for place, changed in enumerate(vertices["changed"])}
-    sets = [frozenset(one) for one in explanation.sets if set(one) <= set(names)]
+    sets = [frozenset(one) for one in _drawn_sets(explanation) if set(one) <= set(names)]
     lines = []
     for changed, place in number.items():
         for name in names:
@@ -88,7 +122,7 @@ def _prepare(
     return vertices, pd.DataFrame(lines, columns=["start", "end", "shortest"])
 
 
-def _draw_edges(ax: Any, vertices: pd.DataFrame, edges: pd.DataFrame) -> None:
+def _draw_edges(ax: Axes, vertices: pd.DataFrame, edges: pd.DataFrame) -> None:
     for edge in edges.itertuples(index=False):
         ends = vertices.loc[[edge.start, edge.end]]
         if edge.shortest:
@@ -99,8 +133,8 @@ def _draw_edges(ax: Any, vertices: pd.DataFrame, edges: pd.DataFrame) -> None:
             ax.plot(ends["x"], ends["y"], color=style.LINE, linewidth=1, zorder=1)
 
 
-def _draw_vertices(ax: Any, explanation: ShownExplanation, vertices: pd.DataFrame, names: tuple[str, ...]) -> None:
-    minimum = {frozenset(one) for one in explanation.sets}
+def _draw_vertices(ax: Axes, explanation: ShownExplanation, vertices: pd.DataFrame, names: tuple[str, ...]) -> None:
+    minimum = {frozenset(one) for one in _drawn_sets(explanation)}
     for vertex in vertices.itertuples(index=False):
         fill, marker = (style.POSITIVE_PALE, "o") if vertex.positive else (style.NEGATIVE_PALE, "s")
         edge = style.POSITIVE if vertex.positive else style.NEGATIVE
@@ -147,7 +181,7 @@ def _draw_vertices(ax: Any, explanation: ShownExplanation, vertices: pd.DataFram
         )
 
 
-def _draw_key(ax: Any, explanation: ShownExplanation, names: tuple[str, ...], vertices: pd.DataFrame) -> None:
+def _draw_key(ax: Axes, explanation: ShownExplanation, names: tuple[str, ...], vertices: pd.DataFrame) -> None:
     """What the letters stand for, below the cube."""
     start, end = explanation.query, explanation.reference
     if explanation.kind == "plus":

@@ -32,6 +32,17 @@ def methods(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
         Methods that leave queries without an answer say so; their mean is over the queries that have one.
+
+    Raises
+    ------
+    InputError
+        If the table lacks one of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> table = pd.DataFrame({"method": ["sev", "lime"], "query": [0, 0], "flips": [1, 2], "seconds": [0.01, 0.03]})
+    >>> ax = sev.plots.methods(table)
     """
     means = _prepare(table)
     ax = new_axes(ax, 6.4, 3.8)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sev.plots._style import INK, PAPER, SERIES, legend
 from sev.typing import FloatArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
-def labelled_points(ax: Any, across: FloatArray, up: FloatArray, labels: Sequence[str]) -> None:
+def labelled_points(ax: Axes, across: FloatArray, up: FloatArray, labels: Sequence[str]) -> None:
     """Draw points that differ by shape and colour, and name them in a legend to the right, where nothing overlaps."""
     handles = []
     for number, (one, other) in enumerate(zip(across, up, strict=True)):

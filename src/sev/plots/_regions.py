@@ -37,6 +37,16 @@ def plane(ranges: Mapping[str, tuple[float, float]], n: int = 121) -> pd.DataFra
     n : int, default=121
         Points along each.
 
+    Returns
+    -------
+    DataFrame
+        ``n * n`` rows.
+
+    Raises
+    ------
+    InputError
+        If there are not two features.
+
     Examples
     --------
     >>> import sev.plots
@@ -63,6 +73,20 @@ def regions(explanations: ShownExplanations, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    InputError
+        If the rows are not a plane of two features.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y, reference="mean")
+    >>> ax = sev.plots.regions(explainer.explain(sev.plots.plane({"debt": (0, 8), "late": (0, 8)}, n=9)))
     """
     codes, scores, reference, threshold = _prepare(explanations)
     ax = style.new_axes(ax, 6.4, 4.0)

@@ -31,6 +31,21 @@ def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explain
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    InputError
+        If the explanation has no set.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> ax = sev.plots.score_path(explainer.explain_one(X.iloc[5]))
     """
     table = _prepare(explanation, explainer)
     ax = style.new_axes(ax, 7.2, 1.5 + 0.42 * len(table))

@@ -38,6 +38,17 @@ def sizes(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> many = explainer.explain(X)
+    >>> ax = sev.plots.sizes({"all features": many, "without age": explainer.explain(X, restricted=["age"])})
     """
     models = explanations if isinstance(explanations, Mapping) else {"": explanations}
     ax = side_by_side(_prepare(models), ax, share=share, of="explained rows")

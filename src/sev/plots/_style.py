@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sev._optional import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Of the class being explained, and of the other one (Okabe and Ito's orange and blue).
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
@@ -22,13 +25,14 @@ ENDINGS = {"unexplainable": ("#B3B3B3", "xxx"), "undecided": ("#DDDDDD", "..."),
 LITERAL: dict[str, Any] = {"parse_math": False}
 
 
-def new_axes(ax: Any, width: float, height: float) -> Any:
+def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
     """The given Axes, or those of a new figure of this size in inches."""
     if ax is not None:
         return ax
     pyplot = require("matplotlib.pyplot", extra="plots", feature="Drawing")
     _, made = pyplot.subplots(figsize=(width, height), layout="constrained")
-    return made
+    chosen: Axes = made
+    return chosen
 
 
 def name_text(name: Any, at_most: int = 34) -> str:
@@ -59,7 +63,7 @@ def name_texts(names: Sequence[Any], at_most: int = 34) -> list[str]:
     return told_apart
 
 
-def bare(ax: Any, *, grid: str = "") -> None:
+def bare(ax: Axes, *, grid: Literal["", "x", "y"] = "") -> None:
     """Take away the box, and give a pale grid along one axis, behind the data."""
     for side in ("top", "right", "left" if grid != "y" else "right"):
         ax.spines[side].set_visible(False)
@@ -69,7 +73,7 @@ def bare(ax: Any, *, grid: str = "") -> None:
         ax.grid(axis=grid, color="#E6E6E6", linewidth=0.8)
 
 
-def empty(ax: Any) -> None:
+def empty(ax: Axes) -> None:
     """Axes for a drawing of one's own: no ticks, no box."""
     ax.set_xticks([])
     ax.set_yticks([])
@@ -77,7 +81,7 @@ def empty(ax: Any) -> None:
         spine.set_visible(False)
 
 
-def legend(ax: Any, handles: Sequence[Any], labels: Sequence[Any], **options: Any) -> Any:
+def legend(ax: Axes, handles: Sequence[Any], labels: Sequence[Any], **options: Any) -> Any:
     """A legend whose labels are drawn as they are."""
     if not options:
         # beside the picture, where it hides nothing

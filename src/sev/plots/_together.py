@@ -31,6 +31,16 @@ def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_fea
     -------
     Axes
         The diagonal holds the share of rows whose explanation uses a feature at all, in a frame.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> ax = sev.plots.together(explainer.explain(X))
     """
     table = _prepare(explanations, max_features)
     ax = new_axes(ax, 2.6 + 0.52 * len(table), 1.7 + 0.42 * len(table))
@@ -43,7 +53,13 @@ def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_fea
     top = float(pairs.max()) if pairs.size and pairs.max() > 0 else 1.0
     shown = np.where(np.eye(len(values), dtype=bool), np.nan, values)
     shown[np.triu_indices(len(values), 1)] = np.nan
-    ax.imshow(shown, cmap=LinearSegmentedColormap.from_list("", [PAPER, "#CFE3F1", "#0072B2"]), vmin=0, vmax=top)
+    ax.imshow(
+        shown,
+        cmap=LinearSegmentedColormap.from_list("", [PAPER, "#CFE3F1", "#0072B2"]),
+        vmin=0,
+        vmax=top,
+        aspect="auto",
+    )
     for row in range(len(values)):
         for column in range(row + 1):
             share = values[row, column]

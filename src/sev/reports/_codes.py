@@ -24,12 +24,32 @@ class Codes:
     ----------
     entries : mapping
         ``(feature, direction)`` to ``(code, text)``.
+
+    Examples
+    --------
+    >>> from sev.reports import Codes
+    >>> codes = Codes({("debt", "above"): ("R1", "Too much debt")})
+    >>> codes.get("debt", "above")
+    ('R1', 'Too much debt')
     """
 
     entries: Mapping[tuple[str, Direction], tuple[str, str]]
 
     def get(self, feature: str, direction: Direction) -> tuple[str, str] | None:
-        """Code and text, or None for a feature or direction that is not mapped."""
+        """Code and text, or None for a feature or direction that is not mapped.
+
+        Parameters
+        ----------
+        feature : str
+            Its name.
+        direction : {"above", "below", "other"}
+            Whether the value of the row is above or below the reference's, or neither.
+
+        Returns
+        -------
+        tuple of str, or None
+            Code and text.
+        """
         return self.entries.get((feature, direction))
 
 
@@ -41,6 +61,16 @@ def load_codes(codes: str | Path | Mapping[str, Any] | Codes) -> Codes:
     codes : path or mapping
         A YAML file or its content. For each feature a ``code`` and a ``text``; instead of the text, or beside it, the
         texts for values ``above`` and ``below`` the reference, each a text or again a ``code`` and a ``text``.
+
+    Returns
+    -------
+    Codes
+        The codes.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or an entry is incomplete or unknown; the message names the feature.
 
     Examples
     --------

@@ -12,6 +12,7 @@ import numpy as np
 
 from sev.core import Status, plain_value
 from sev.explanations import Explanations
+from sev.typing import FloatArray
 
 #: Texts shorter than this stay plain JSON; longer ones are packed.
 PLAIN_BELOW = 500_000
@@ -39,13 +40,20 @@ def table_data(
         "statuses": [str(status) for status in Status],
         "status": many.answers.status.tolist(),
         "size": [None if np.isnan(size) else int(size) for size in many.sizes],
-        "score": [_score(score) for score in many.scores.tolist()],
-        "after": [_score(score) for score in many.result_scores.tolist()],
+        "score": [_score(score) for score in shown_scores(many)[0].tolist()],
+        "after": [_score(score) for score in shown_scores(many)[1].tolist()],
         "features": list(labels),
         "sets": [[numbers[name] for name in names] for names in many.first_sets()],
         "text": list(sentences),
         "pages": list(pages),
     }
+
+
+def shown_scores(many: Explanations) -> tuple[FloatArray, FloatArray]:
+    """Scores before and after the change, as people are shown them: of the class itself, not its lead over others."""
+    if many.class_scores is not None:
+        return many.class_scores.before, many.class_scores.after
+    return many.scores, many.result_scores
 
 
 def embedded(data: dict[str, Any]) -> tuple[str, str]:

@@ -10,7 +10,8 @@ import pandas as pd
 
 from sev.core import Status, kind_label, plain_value
 from sev.explanations import Explanations
-from sev.reports._data import row_label
+from sev.reports._data import row_label, shown_scores
+from sev.reports._permitted import group_table, permitted_changes
 from sev.text import Speaker
 
 _MOST_LISTED, _MOST_FEATURES, _MOST_REFERENCES = 25, 20, 4
@@ -18,7 +19,7 @@ _ENDINGS = (Status.UNEXPLAINABLE, Status.UNDECIDED, Status.ERROR)
 
 
 def overview(
-    many: Explanations, sentences: Sequence[str], speaker: Speaker, about: dict[str, Any] | None
+    many: Explanations, sentences: Sequence[str], speaker: Speaker, about: dict[str, Any] | None, by: Any = None
 ) -> dict[str, Any]:
     """Everything that the template shows above the table of decisions."""
     explained = int((many.statuses != Status.NOT_TARGET).sum())
@@ -30,6 +31,8 @@ def overview(
         "shares": _shares(many, speaker),
         "shares_note": speaker.text("report_shares_note", more=_shares_note(many, speaker)),
         "facts": _facts(many, about, speaker),
+        **permitted_changes(many, about, speaker),
+        **group_table(many, by, speaker),
         **_without(many, sentences, speaker),
         **_reference(many, speaker),
         "options": [
@@ -46,7 +49,7 @@ def _subtitle(many: Explanations, speaker: Speaker) -> str:
         n=speaker.count(len(many)),
         target=", ".join(speaker.decision(target) for target in many.targets),
         label=kind_label(many.kind),
-        what=speaker.text(f"report_{many.kind}"),
+        what=speaker.text(f"report_{many.kind}" if many.values == "reference" else "report_minus_any"),
     )
 
 
@@ -127,10 +130,10 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
         ]
     facts += [
         ("target", ", ".join(_class_and_decision(target, speaker) for target in many.targets)),
-        ("threshold", ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many.thresholds))),
+        ("threshold", _threshold(many, speaker)),
         ("kind", f"{kind_label(many.kind)} (kind={many.kind!r})"),
         ("features", speaker.count(len(many.feature_names))),
-        ("restricted", ", ".join(many.restricted) or speaker.text("report_none")),
+        ("restricted", ", ".join(map(speaker.label, many.restricted)) or speaker.text("report_none")),
     ]
     if about is None:
         facts.append(("model", speaker.text("report_fact_no_model")))
@@ -145,13 +148,20 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
     ]
 
 
+def _threshold(many: Explanations, speaker: Speaker) -> str:
+    if many.class_scores is not None:
+        return speaker.text("report_fact_highest")
+    return ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many.thresholds))
+
+
 def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> dict[str, Any]:
     rows = np.flatnonzero(np.isin(many.statuses, [str(status) for status in _ENDINGS]))
+    scores, _ = shown_scores(many)
     lines = [
         {
             "id": row_label(many.index[row]),
             "status": speaker.text(f"status_{many.statuses[row]}"),
-            "score": f"{many.scores[row]:.4g}" if np.isfinite(many.scores[row]) else "",
+            "score": f"{scores[row]:.4g}" if np.isfinite(scores[row]) else "",
             "text": sentences[row],
         }
         for row in rows[:_MOST_LISTED].tolist()
@@ -165,6 +175,8 @@ def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> 
 
 
 def _reference(many: Explanations, speaker: Speaker) -> dict[str, Any]:
+    if many.values != "reference":  # each set has values of its own, and no row stands for them
+        return {"references": []}
     shown: list[pd.Series] = [many.references.iloc[row] for row in range(min(len(many.references), _MOST_REFERENCES))]
     left = len(many.references) - len(shown)
     one = len(many.references) == 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from sev.core import Status
 from sev.explanations import Explanation, Explanations
-from sev.text import Speaker
+from sev.text import Speaker, enough_in_text
 
 _MOST_SETS = 4
 
@@ -65,18 +65,25 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
         "row": row,
         "id": label,
         "kind": one.kind,
-        "proof": speaker.proof(one.statement()),
+        "reference": one.values == "reference",  # else each set has values of its own
+        "proof": " ".join([speaker.proof(one.statement(), beside_sentence=True), *_credibility(one, speaker)]),
         "text": speaker.sentence(one.statement()),
         "scores": _scores(one, speaker),
         "sets": [base if len(shown) == 1 else f"{base} ({number})" for number in range(1, len(shown) + 1)],
         "lines": _lines(one, shown, speaker),
         "more": more.strip(),
+        "cost": _cost(one, speaker),
     }
+
+
+def _credibility(one: Explanation, speaker: Speaker) -> list[str]:
+    """How ordinary the result is, where that is known."""
+    share = one.credibility
+    return [] if share is None else [speaker.text("report_credibility", share=speaker.percent(share))]
 
 
 def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker) -> list[dict[str, Any]]:
     used = tuple(dict.fromkeys(name for names in shown for name in names))
-    donor = one.reference if one.kind == "minus" else one.query
     differs = one.differing_features
     lines = []
     for name in dict.fromkeys((*used, *differs, *one.columns)):
@@ -87,19 +94,40 @@ def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker)
                 "kind": "used" if name in used else "differs" if name in differs else "same",
                 "query": speaker.value(name, one.query),
                 "reference": speaker.value(name, one.reference),
-                "cells": [speaker.value(name, donor) if name in names else "" for names in shown],
+                "cells": [
+                    _new_value(one, number, name, speaker) if name in names else ""
+                    for number, names in enumerate(shown)
+                ],
             }
         )
     return lines
 
 
+def _new_value(one: Explanation, number: int, name: str, speaker: Speaker) -> str:
+    """What a set makes of a feature: all values that do where they are known, else the one that was found."""
+    made = one.donor_of(number)
+    several = speaker.range_text(name, made, enough_in_text(one.enough_of(number).get(name)), one.limits)
+    return speaker.value(name, made) if several is None else several
+
+
+def _cost(one: Explanation, speaker: Speaker) -> str:
+    """The cost of the first set, where features may take values of their own or have weights."""
+    if one.cost is None or not one.efforts or not (one.has_actions or one.values != "reference"):
+        return ""
+    return speaker.text("report_cost", value=f"{one.cost:.3g}")
+
+
 def _scores(one: Explanation, speaker: Speaker) -> dict[str, Any] | None:
     """Places on a rail from the lowest to the highest score, in percent."""
-    scores = {_lower(speaker.text("report_this_decision")): one.score}
-    if one.result_score is not None:
+    classes = one.class_scores
+    before, after = one.score, one.result_score
+    if classes is not None:  # of the class itself, not its lead over the others, and without a threshold
+        before, after = float(classes.before[0]), None if after is None else float(classes.after[0])
+    scores = {_lower(speaker.text("report_this_decision")): before}
+    if after is not None:
         changed = speaker.text("report_with_change" if one.kind == "minus" else "report_enough")
-        scores[_lower(changed)] = one.result_score
-    values = [*scores.values(), one.threshold]
+        scores[_lower(changed)] = after
+    values = [*scores.values(), *([one.threshold] if classes is None else [])]
     if not np.isfinite(values).all():
         return None
     low, high = (0.0, 1.0) if min(values) >= 0 and max(values) <= 1 else (min(values), max(values))
@@ -111,25 +139,27 @@ def _scores(one: Explanation, speaker: Speaker) -> dict[str, Any] | None:
     close = len(scores) == 2 and abs(at(values[0]) - at(values[1])) < 34
     marks = [
         {
-            "kind": "positive" if score >= one.threshold else "negative",
+            "kind": "positive" if (score >= one.threshold if classes is None else place == 0) else "negative",
             "at": at(score),
             "label_at": min(max(at(score), 11), 89),
             "side": "above",
             "text": f"{name} {score:.3g}",
         }
-        for name, score in scores.items()
+        for place, (name, score) in enumerate(scores.items())
     ]
     if close:
         higher, lower = sorted(marks, key=lambda mark: -float(str(mark["at"])))
         middle = min(max((float(str(higher["at"])) + float(str(lower["at"]))) / 2, 28), 72)
         higher["label_at"], lower["label_at"] = middle + 17, middle - 17
+    words = ", ".join(f"{name}: {score:.3g}" for name, score in scores.items())
+    if classes is not None:
+        return {"marks": marks, "threshold": None, "words": words}
     return {
         "marks": marks,
         "threshold": at(one.threshold),
         "threshold_label": min(max(at(one.threshold), 9), 91),
         "threshold_text": f"{speaker.text('report_threshold')} {one.threshold:.3g}",
-        "words": ", ".join(f"{name}: {score:.3g}" for name, score in scores.items())
-        + f"; {speaker.text('report_threshold')} {one.threshold:.3g}",
+        "words": f"{words}; {speaker.text('report_threshold')} {one.threshold:.3g}",
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,18 +12,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.core import plain_value
+from sev._io import write_file
+from sev.core import plain_value, warn_user
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
-from sev.explanations import Explanations
+from sev.explanations import Explanations, Source
 from sev.reports._codes import Codes, Direction, load_codes
 from sev.reports._data import row_label
+from sev.reports._html import reasons_as_html
+from sev.reports._notices import notices_of, write_notices
 from sev.reports._ranking import Ranking, named_features, rank_features
-from sev.reports._records import Provenance, decision_of, record
+from sev.reports._records import Provenance, decision_after, decision_of, record
 from sev.reports._spreadsheet import figure, to_csv
 from sev.text import Speaker, block_value
 
 #: A feature and its code: (rank, feature number, code, text).
 _Reason = tuple[int, int, str, str]
+#: What a feature could do alone: (whether it can change the decision, with which share of its values).
+_Alone = tuple[bool, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +39,34 @@ class Reasons:
     ----------
     table : DataFrame
         One line for each reason: ``row``, ``id``, ``decision``, ``status``, ``score``, ``threshold``, ``rank``,
-        ``feature``, ``value``, ``reference_value``, ``code``, ``text``, ``score_alone`` (with this feature alone
-        changed), ``score_after`` (with the first set changed), ``in_sets``, ``n_sets``, ``in_every_set``.
+        ``feature``, ``label`` (what people call it), ``value``, ``reference_value``, ``code``, ``text``,
+        ``score_alone`` (with this feature alone changed), ``score_after`` (with the first set changed), ``in_sets``,
+        ``n_sets``, ``in_every_set``, ``alone`` (whether some permitted value of this feature alone changes the
+        decision: a reason without it misleads whoever wants to act on it) and ``alone_share`` (of how many of its
+        permitted values that is true). Of explanations with ``values="typical"`` or "any", ``reference_value`` is the
+        value of the first set that uses the feature.
     wide : DataFrame
-        One line for each row, whatever its status, with ``code_1``, ``text_1`` and so on.
+        One line for each row, whatever its status, with ``code_1``, ``text_1``, ``alone_1`` and so on.
     cut : tuple of tuple of str
         For each row, the features that its sets name and its reasons leave out, by rank.
     hidden : tuple of tuple of str
         For each row, the features that the unrestricted explanation names and the restricted one may not.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> codes = {name: {"code": f"R{place}", "text": f"The {name}"} for place, name in enumerate(X)}
+    >>> found = sev.reasons(explainer.explain(X), codes)
+    >>> found.table[["id", "rank", "feature", "code"]].head(3)
+       id  rank feature code
+    0   3     1    late   R1
+    1   4     1    debt   R0
+    2   5     1    debt   R0
     """
 
     table: pd.DataFrame
@@ -52,8 +76,26 @@ class Reasons:
     _explanations: Explanations
     _provenance: Provenance
 
+    def _repr_html_(self) -> str:
+        return reasons_as_html(self.table, len(self.wide), self.hidden)
+
+    def __repr__(self) -> str:
+        explained = self.table["row"].nunique()
+        return f"<Reasons of {len(self.wide):,} decisions: {len(self.table):,} reasons for {explained:,} of them>"
+
     def records(self) -> Iterator[dict[str, Any]]:
-        """One JSON record for each row, in order: the decision, its proof, its reasons, and where they come from."""
+        """One JSON record for each row, in order: the decision, its proof, its reasons, and where they come from.
+
+        Yields
+        ------
+        dict
+            Plain values, ready for JSON.
+
+        Examples
+        --------
+        >>> [record["status"] for record in found.records()]
+        ['not_target', 'not_target', 'not_target', 'optimal', 'optimal', 'optimal']
+        """
         lines: list[list[dict[str, Any]]] = [[] for _ in self.cut]
         plain = self.table[["row", *_IN_RECORDS]].astype(object).where(self.table.notna(), None)
         for line in plain.to_dict("records"):
@@ -76,6 +118,13 @@ class Reasons:
         -------
         list of Path
             The files.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(path.name for path in found.save(folder))
+        ['reasons.csv', 'reasons_wide.csv', 'records.jsonl']
         """
         folder = Path(folder)
         # all texts before the first file, so that a failure leaves no half of an answer behind
@@ -87,8 +136,57 @@ class Reasons:
         }
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            (folder / name).write_bytes(text.encode("utf-8"))
+            write_file(folder / name, text.encode("utf-8"))
         return [folder / name for name in texts]
+
+    def save_notices(
+        self,
+        folder: str | Path,
+        template: str | Path,
+        *,
+        one_document: bool = False,
+        rows: pd.DataFrame | None = None,
+    ) -> list[Path]:
+        """Fill in a template for each decision that has reasons, and write one file for each, or one for all.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it is not there; the files are named by the ids of the decisions.
+        template : path-like
+            A Jinja template. It may use ``id``, ``decision``, ``other_decision``, ``score``, ``threshold``,
+            ``sentence``, ``proof``, ``reasons`` (each with ``rank``, ``code``, ``text``, ``feature``, ``label``,
+            ``value``, ``reference_value``, ``change`` (what it would have to be, and what it is now), ``alone`` and
+            ``alone_share``) and ``row``, the cells of the row. One that ends in ``.html``,
+            ``.htm`` or ``.xml`` has its values escaped.
+        one_document : bool, default=False
+            Fill the template in once, with the list ``notices`` of all of these.
+        rows : DataFrame, default=None
+            One row for each decision, for ``row``; None is what the model was given.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        InputError
+            If the template cannot be read or filled in, or two decisions would have the same file name.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     template = pathlib.Path(folder, "notice.txt")
+        ...     _ = template.write_text("Reasons:{% for reason in reasons %} {{ reason.text }};{% endfor %}")
+        ...     paths = found.save_notices(f"{folder}/notices", template)
+        ...     paths[0].read_text()
+        'Reasons: The late;'
+        """
+        speaker = Speaker(self._explanations.columns, labels=self._explanations.labels, letters=True)
+        notices = notices_of(self._explanations, self.table, speaker, rows)
+        return write_notices(Path(folder), Path(template), notices, one_document=one_document)
 
 
 def reasons(
@@ -119,6 +217,11 @@ def reasons(
         Your own hashes of ``model``, ``background`` or ``reference`` for the records, in place of those computed. For
         CatBoost give one of the model: copies of the same model hold different bytes.
 
+    Returns
+    -------
+    Reasons
+        Tables of the reasons, and records of how they were found.
+
     Raises
     ------
     UnmappedReasonError
@@ -139,15 +242,16 @@ def reasons(
         raise InputError(f"max_reasons={max_reasons!r} must be at least 1.")
     source = explainer.source if explainer is not None else explanations.source
     if source is None:
-        raise InputError("These explanations carry no model, which ranking asks for scores: pass explainer=.")
+        raise InputError("These explanations carry no model, which ranking needs for scores: pass explainer=.")
     loaded = load_codes(codes)
     ranking = rank_features(explanations, source)
     directions = _directions(explanations, ranking)
     chosen, cut = _choose(explanations, ranking, directions, loaded, max_reasons)
     hidden = _hidden(explanations, explainer)
+    alone = _alone(explanations, chosen, source)
     return Reasons(
-        table=_long_table(explanations, ranking, chosen),
-        wide=_wide_table(explanations, chosen, cut, hidden, max_reasons),
+        table=_long_table(explanations, ranking, chosen, alone),
+        wide=_wide_table(explanations, chosen, alone, cut, hidden, max_reasons),
         cut=cut,
         hidden=hidden,
         _explanations=explanations,
@@ -158,7 +262,39 @@ def reasons(
 def reason_table(
     explanations: Explanations, codes: str | Path | Mapping[str, Any] | Codes, **options: Any
 ) -> pd.DataFrame:
-    """One line for each reason of each decision; see :func:`reasons`, whose options it takes."""
+    """One line for each reason of each decision; see :func:`reasons`, whose options it takes.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        The decisions.
+    codes : path or mapping
+        As for :func:`reasons`.
+    **options
+        As for :func:`reasons`.
+
+    Returns
+    -------
+    DataFrame
+        The attribute ``table`` of :class:`Reasons`.
+
+    Raises
+    ------
+    UnmappedReasonError
+        If a feature that would appear has no code.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> codes = {name: {"code": f"R{place}", "text": f"The {name}"} for place, name in enumerate(X)}
+    >>> sev.reports.reason_table(explainer.explain(X), codes)["code"].tolist()
+    ['R1', 'R0', 'R0', 'R1', 'R2']
+    """
     return reasons(explanations, codes, **options).table
 
 
@@ -167,18 +303,19 @@ def _directions(many: Explanations, ranking: Ranking) -> dict[tuple[int, int], D
     directions: dict[tuple[int, int], Direction] = {}
     for feature, columns in enumerate(many.columns.values()):
         rows = np.flatnonzero(ranking.in_sets[:, feature])
-        compared = _compared(many, rows, columns[0]) if len(columns) == 1 else np.zeros(len(rows))
+        donor = ranking.donor[rows, feature]
+        compared = _compared(many, rows, donor, columns[0]) if len(columns) == 1 else np.zeros(len(rows))
         for row, sign in zip(rows.tolist(), compared.tolist(), strict=True):
             directions[row, feature] = "above" if sign > 0 else "below" if sign < 0 else "other"
     return directions
 
 
-def _compared(many: Explanations, rows: Any, column: Any) -> Any:
+def _compared(many: Explanations, rows: Any, donor: Any, column: Any) -> Any:
     values, references = many.queries[column], many.references[column]
     if not all(pd.api.types.is_numeric_dtype(one.dtype) for one in (values, references)):
         return np.zeros(len(rows))
     mine = values.iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
-    other = references.to_numpy(dtype=np.float64, na_value=np.nan)[many.answers.reference[rows]]
+    other = references.to_numpy(dtype=np.float64, na_value=np.nan)[donor]
     return np.nan_to_num(np.sign(mine - other))
 
 
@@ -209,16 +346,18 @@ def _choose(
         chosen.append(given)
         cut.append(tuple(left))
     if unmapped:
-        raise UnmappedReasonError(_unmapped_message(unmapped))
+        raise UnmappedReasonError(_unmapped_message(unmapped, codes))
     return chosen, tuple(cut)
 
 
-def _unmapped_message(unmapped: Counter[tuple[str, Direction]]) -> str:
+def _unmapped_message(unmapped: Counter[tuple[str, Direction]], codes: Codes) -> str:
     where = {"above": " above the reference", "below": " below the reference", "other": ""}
-    listed = ", ".join(
-        f"{name!r}{where[direction]} ({count} rows)" for (name, direction), count in unmapped.most_common()
-    )
-    return f"These would be reasons but have no code: {listed}. Add them to the map; nothing was written."
+    listed = []
+    for (name, direction), count in unmapped.most_common():
+        has_directions = direction == "other" and (codes.get(name, "above") or codes.get(name, "below"))
+        place = " neither above nor below the reference, as a missing value: give a text" if has_directions else ""
+        listed.append(f"{name!r}{place or where[direction]} ({count} rows)")
+    return f"These would be reasons but have no code: {', '.join(listed)}. Add them to the map; nothing was written."
 
 
 def _hidden(many: Explanations, explainer: Any) -> tuple[tuple[str, ...], ...]:
@@ -231,20 +370,40 @@ def _hidden(many: Explanations, explainer: Any) -> tuple[tuple[str, ...], ...]:
     counts = Counter(name for names in hidden for name in names)
     if counts:
         listed = ", ".join(f"{name!r} ({count})" for name, count in counts.most_common())
-        warnings.warn(
+        warn_user(
             f"In {sum(map(bool, hidden))} of {len(many)} rows the restriction hides features that the unrestricted "
             f"explanation names: {listed}. A notice of reasons must not leave them out: restricted explanations tell "
             "what can be changed, not why a decision was made.",
             HiddenReasonWarning,
-            stacklevel=3,
         )
     return hidden
 
 
-def _long_table(many: Explanations, ranking: Ranking, chosen: list[list[_Reason]]) -> pd.DataFrame:
+def _alone(many: Explanations, chosen: list[list[_Reason]], source: Source) -> dict[tuple[int, int], _Alone]:
+    """What the features of reasons could do alone; nothing where it is not known, as for "plus"."""
+    usable = np.zeros((len(many), len(many.feature_names)), dtype=np.bool_)
+    for row, given in enumerate(chosen):
+        usable[row, [feature for _, feature, _, _ in given]] = True
+    if many.kind == "plus" or not usable.any():
+        return {}
+    number = np.where(usable.any(axis=1), many.answers.target, -1)
+    found = source.alone(many.queries, number, usable)
+    if found is None:
+        return {}
+    places = {name: place for place, name in enumerate(many.feature_names)}
+    return {
+        (int(line["place"]), places[line["feature"]]): (bool(line["works"]), float(line["share"]))
+        for line in found.to_dict("records")
+    }
+
+
+def _long_table(
+    many: Explanations, ranking: Ranking, chosen: list[list[_Reason]], alone: dict[tuple[int, int], _Alone]
+) -> pd.DataFrame:
     answers = many.answers
     n_sets = np.diff(answers.offsets)
     names, columns = many.feature_names, list(many.columns.values())
+    speaker = Speaker(many.columns, labels=many.labels)
     ids = [row_label(label) for label in many.index]
     queries, references = _cells(many.queries), _cells(many.references)
     lines = []
@@ -255,24 +414,28 @@ def _long_table(many: Explanations, ranking: Ranking, chosen: list[list[_Reason]
                 (
                     *(row, ids[row], decision_of(many, row), many.statuses[row]),
                     *(figure(answers.score[row]), figure(many.thresholds[answers.target[row]]), rank, names[feature]),
+                    speaker.label(names[feature]),
                     _value(queries, row, names[feature], columns[feature]),
-                    _value(references, int(answers.reference[row]), names[feature], columns[feature]),
+                    _value(references, int(ranking.donor[row, feature]), names[feature], columns[feature]),
                     *(code, text, figure(ranking.score_alone[row, feature]), figure(answers.result_score[row])),
                     *(in_sets, int(n_sets[row]), in_sets == int(n_sets[row])),
+                    *alone.get((row, feature), (None, None)),
                 )
             )
     return pd.DataFrame(lines, columns=_LONG)
 
 
 _LONG = [
-    *("row", "id", "decision", "status", "score", "threshold", "rank", "feature", "value", "reference_value", "code"),
-    *("text", "score_alone", "score_after", "in_sets", "n_sets", "in_every_set"),
+    *("row", "id", "decision", "status", "score", "threshold", "rank", "feature", "label", "value", "reference_value"),
+    *("code", "text", "score_alone", "score_after", "in_sets", "n_sets", "in_every_set"),
+    *("alone", "alone_share"),
 ]
 
 
 #: What a record says of each reason; the rest stands beside it.
 _IN_RECORDS = [
-    *("rank", "feature", "value", "reference_value", "code", "text", "score_alone", "in_sets", "in_every_set"),
+    *("rank", "feature", "label", "value", "reference_value", "code", "text", "score_alone", "in_sets"),
+    *("in_every_set", "alone", "alone_share"),
 ]
 
 
@@ -289,6 +452,7 @@ def _value(cells: dict[Any, list[Any]], row: int, feature: str, columns: tuple[A
 def _wide_table(
     many: Explanations,
     chosen: list[list[_Reason]],
+    alone: dict[tuple[int, int], _Alone],
     cut: tuple[tuple[str, ...], ...],
     hidden: tuple[tuple[str, ...], ...],
     most: int,
@@ -298,12 +462,19 @@ def _wide_table(
     for places, given in zip(by_rank, chosen, strict=True):
         for rank, _, code, text in given:
             places.setdefault(rank, (code, text))
+    # a code of several features is within reach if one of them is
+    able: list[dict[int, bool]] = [{} for _ in chosen]
+    for row, given in enumerate(chosen):
+        for rank, feature, _, _ in given:
+            if (row, feature) in alone:
+                able[row][rank] = able[row].get(rank, False) or alone[row, feature][0]
     nothing = (None, None)
     return pd.DataFrame(
         {
             "row": np.arange(len(many)),
             "id": pd.Series([row_label(label) for label in many.index], dtype=object),
             "decision": pd.Series([decision_of(many, row) for row in range(len(many))], dtype=object),
+            "decision_after": pd.Series([decision_after(many, row) for row in range(len(many))], dtype=object),
             "status": many.statuses,
             "score": pd.Series([figure(score) for score in answers.score], dtype=object),
             "threshold": [figure(many.thresholds[target]) for target in answers.target],
@@ -312,6 +483,9 @@ def _wide_table(
             "sets_complete": answers.complete,
             **{f"code_{rank}": [places.get(rank, nothing)[0] for places in by_rank] for rank in range(1, most + 1)},
             **{f"text_{rank}": [places.get(rank, nothing)[1] for places in by_rank] for rank in range(1, most + 1)},
+            **{
+                f"alone_{rank}": pd.Series([one.get(rank) for one in able], dtype=object) for rank in range(1, most + 1)
+            },
             "n_cut": [len(features) for features in cut],
             "cut": ["; ".join(names) for names in cut],
             "hidden": ["; ".join(names) for names in hidden],

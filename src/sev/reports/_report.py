@@ -28,12 +28,14 @@ def report(
     wording: str | Path | Mapping[str, Any] | None = None,
     language: str | Path | Mapping[str, Any] | None = None,
     explainer: Any = None,
+    by: Any = None,
 ) -> Path:
     """Write a batch of explanations as one self-contained HTML file.
 
-    It holds a summary, the distribution of sizes, the features that explain, the decisions without a reason, the
-    reference, a table of all decisions that can be searched and sorted, and a page for each chosen decision. It asks no
-    network for anything, opens from disk and prints.
+    It holds a summary, the distribution of sizes, the features that explain, the changes that were permitted and the
+    decisions that none of them undoes, by group if asked for, the decisions without a reason, the reference, a table of
+    all decisions that can be searched and sorted, and a page for each chosen decision. It asks no network for anything,
+    opens from disk and prints.
 
     Parameters
     ----------
@@ -49,23 +51,46 @@ def report(
         As for :meth:`sev.Explanation.to_text`.
     explainer : Explainer, default=None
         Needed only for explanations that were read from a file and a summary that names the model.
+    by : column, or array-like of shape (n_rows,), default=None
+        Groups for a table of those whose decisions nothing permitted can undo: a column of the rows, or one value for
+        each row.
 
     Returns
     -------
     Path
         The file.
+
+    Raises
+    ------
+    InputError
+        If the folder of ``path`` does not exist, or ``decisions`` or ``by`` do not fit the rows.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sev.report(explainer.explain(X), f"{folder}/refusals.html", title="Refused applicants").name
+    'refusals.html'
     """
     target = Path(path)
     if not target.parent.is_dir():
-        raise InputError(f"The folder {str(target.parent)!r} is not there: make it first.")
+        raise InputError(f"The folder {str(target.parent)!r} does not exist: create it first.")
     chosen = representative_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
     speaker = Speaker(explanations.columns, wording, language, explanations.labels)
-    text = render(explanations, title, chosen, speaker, explainer)
+    text = render(explanations, title, chosen, speaker, explainer, by)
     write_file(target, text.encode("utf-8"))
     return target
 
 
-def render(many: Explanations, title: str | None, chosen: list[int], speaker: Speaker, explainer: Any = None) -> str:
+def render(
+    many: Explanations, title: str | None, chosen: list[int], speaker: Speaker, explainer: Any = None, by: Any = None
+) -> str:
     """The page as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -74,7 +99,7 @@ def render(many: Explanations, title: str | None, chosen: list[int], speaker: Sp
     source = explainer.source if explainer is not None else many.source
     labels = [speaker.label(name) for name in many.feature_names]
     data, form = embedded(table_data(many, labels, sentences, chosen) | _texts_of_table(speaker))
-    script = _own("report.js")
+    script = _read_template("report.js")
     environment = Environment(
         loader=PackageLoader("sev.reports"),
         autoescape=True,
@@ -83,7 +108,7 @@ def render(many: Explanations, title: str | None, chosen: list[int], speaker: Sp
         lstrip_blocks=True,
     )
     return environment.get_template("report.html.jinja").render(
-        **overview(many, sentences, speaker, source.about() if source is not None else None),
+        **overview(many, sentences, speaker, source.about() if source is not None else None, by),
         t=speaker.text,
         title=speaker.text("report_title") if title is None else title,
         lang=speaker.language,
@@ -91,7 +116,7 @@ def render(many: Explanations, title: str | None, chosen: list[int], speaker: Sp
         version=__version__,
         pages=[page_of(many[row], row, row_label(many.index[row]), speaker) for row in chosen],
         # these are ours or made safe above: nothing of the user's is marked as markup
-        css=Markup(_own("report.css")),
+        css=Markup(_read_template("report.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii"),
         data=Markup(data),
@@ -110,7 +135,7 @@ def _texts_of_table(speaker: Speaker) -> dict[str, Any]:
     }
 
 
-def _own(name: str) -> str:
+def _read_template(name: str) -> str:
     return files("sev.reports").joinpath("templates", name).read_text("utf-8")
 
 

@@ -1,22 +1,34 @@
 """Values, features and decisions in the words of a person's language."""
 
 from sev.text._labels import Labels
-from sev.text._language import LANGUAGES, Language, Wording, load_language, load_wording, read_mapping
-from sev.text._sentences import NotPermitted, Speaker, Statement
-from sev.text._values import block_value, feature_value, format_value
+from sev.text._language import LANGUAGES, Language, Wording, load_language, load_wording, parse_mapping, read_mapping
+from sev.text._menu import enough_in_text, menu_table
+from sev.text._sentences import Speaker
+from sev.text._statements import Enough, EnoughRange, NotPermitted, ProofScope, Statement, proof_scope
+from sev.text._tables import html_table
+from sev.text._values import block_value, feature_value, format_value, round_inward
 
 __all__ = [
     "LANGUAGES",
+    "Enough",
+    "EnoughRange",
     "Labels",
     "Language",
     "NotPermitted",
+    "ProofScope",
     "Speaker",
     "Statement",
     "Wording",
     "block_value",
+    "enough_in_text",
     "feature_value",
     "format_value",
+    "html_table",
     "load_language",
     "load_wording",
+    "menu_table",
+    "parse_mapping",
+    "proof_scope",
     "read_mapping",
+    "round_inward",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sev.core import list_names, suggest_name
 from sev.exceptions import InputError
 from sev.text._language import Language, Wording, load_language, load_wording, read_mapping
 
@@ -55,7 +56,29 @@ class Labels:
 
     @classmethod
     def of(cls, labels: Labels | Mapping[str, Any] | str | Path | None) -> Labels:
-        """Labels from themselves, a mapping with ``features``, ``classes`` and ``language``, or a YAML file of one."""
+        """Labels from themselves, a mapping with ``features``, ``classes`` and ``language``, or a YAML file of one.
+
+        Parameters
+        ----------
+        labels : Labels, mapping, path-like or None
+            What a user passed as ``labels=``.
+
+        Returns
+        -------
+        Labels
+            Empty ones for None.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, or an entry is unknown.
+
+        Examples
+        --------
+        >>> import sev
+        >>> sev.Labels.of({"classes": {1: "refused", 0: "granted"}}).decision(1)
+        'refused'
+        """
         if isinstance(labels, Labels):
             return labels
         if labels is None:
@@ -70,15 +93,93 @@ class Labels:
         return cls(**content)
 
     def wording(self, features: Mapping[str, Any]) -> Wording:
-        """The names of the features, checked against the features that there are."""
+        """The names of the features, checked against the features that there are.
+
+        Parameters
+        ----------
+        features : mapping
+            The features by name.
+
+        Returns
+        -------
+        Wording
+            How sentences call each feature and its values.
+
+        Raises
+        ------
+        UnknownFeatureError
+            If the labels name a feature that is not there.
+
+        Examples
+        --------
+        >>> import sev
+        >>> wording = sev.Labels(features={"age": "the age"}).wording({"age": None})
+        """
         return load_wording(self.features or None, features)
 
+    def check(self, features: Mapping[str, Any], classes: Sequence[Any]) -> None:
+        """Refuse names of features and classes that there are not.
+
+        Parameters
+        ----------
+        features : mapping
+            The features by name.
+        classes : sequence
+            The classes of the model.
+
+        Raises
+        ------
+        InputError
+            If a name is not one of the features or classes.
+
+        Examples
+        --------
+        >>> import sev
+        >>> sev.Labels(classes={1: "refused"}).check({"age": None}, [0, 1])
+        """
+        self.wording(features)
+        for known in self.classes:
+            if not any(_is_same_class(known, one) for one in classes):
+                raise InputError(
+                    f"Labels: classes names {known!r}, which is not a class of the model{suggest_name(known, classes)} "
+                    f"Its classes are {list_names(classes)}."
+                )
+
     def decision(self, value: Any) -> str | None:
-        """The decision that a class stands for; None where it has no name."""
+        """The decision that a class stands for; None where it has no name.
+
+        Parameters
+        ----------
+        value : object
+            A class of the model.
+
+        Returns
+        -------
+        str or None
+            Its name.
+
+        Examples
+        --------
+        >>> import sev
+        >>> sev.Labels(classes={1: "refused", 0: "granted"}).decision(0)
+        'granted'
+        """
         return next((text for known, text in self.classes.items() if _is_same_class(known, value)), None)
 
     def to_plain(self) -> dict[str, Any]:
-        """Plain values, ready for JSON or YAML; classes as pairs, because JSON has no keys but texts."""
+        """Plain values, ready for JSON or YAML; classes as pairs, because JSON has no keys but texts.
+
+        Returns
+        -------
+        dict
+            Strings, numbers, lists and mappings.
+
+        Examples
+        --------
+        >>> import sev
+        >>> sev.Labels(classes={1: "refused"}, language="de").to_plain()
+        {'features': {}, 'classes': [[1, 'refused']], 'language': 'de'}
+        """
         language = self.language
         if language is not None and not isinstance(language, Mapping | str):
             language = str(language)
@@ -92,7 +193,25 @@ class Labels:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Labels:
-        """Inverse of :meth:`to_plain`."""
+        """Inverse of :meth:`to_plain`.
+
+        Parameters
+        ----------
+        plain : mapping
+            What :meth:`to_plain` returned.
+
+        Returns
+        -------
+        Labels
+            The same labels.
+
+        Examples
+        --------
+        >>> import sev
+        >>> labels = sev.Labels(classes={1: "refused"})
+        >>> sev.Labels.from_plain(labels.to_plain()) == labels
+        True
+        """
         return cls(
             features={name: _from_plain(entry) for name, entry in plain["features"].items()},
             classes=dict(plain["classes"]),

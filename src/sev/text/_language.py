@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sev.core import suggest_name
 from sev.exceptions import InputError, UnknownFeatureError
 
 #: Texts and templates by name.
@@ -20,7 +20,7 @@ _FIELDS = (
     *("target", "score", "threshold", "label", "value", "predicted", "otherwise", "reasons", "changes"),
     *("decision", "other", "what", "more", "first", "last", "version", "without", "restricted", "reason", "n"),
 )
-_BY_CLASS = ("predicted", "otherwise", "not_predicted")
+_BY_CLASS = ("predicted", "otherwise", "not_predicted", "letter_predicted")
 _OF_A_FEATURE = ("label", "unit", "digits", "values", "is", "been")
 
 
@@ -31,7 +31,9 @@ LANGUAGES = ("en", "de", "es")
 @cache
 def built_in(code: str) -> dict[str, Any]:
     """One of the languages that come with the package."""
-    return _read_yaml(files("sev.text").joinpath(f"languages/{code}.yaml").read_text("utf-8"), f"the texts of {code!r}")
+    return parse_mapping(
+        files("sev.text").joinpath(f"languages/{code}.yaml").read_text("utf-8"), f"the texts of {code!r}"
+    )
 
 
 def english() -> dict[str, Any]:
@@ -46,13 +48,27 @@ def load_language(language: str | Path | Language | None) -> Language:
     ----------
     language : path, mapping or None
         "en", "de" or "es"; a YAML file, or its content. None is English.
+
+    Returns
+    -------
+    Language
+        Every text of the language.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or has a text that is not known.
     """
     if language is None or (isinstance(language, str) and language in LANGUAGES):
         return built_in(language or "en")
+    if isinstance(language, str) and not Path(language).suffix and not Path(language).exists():
+        raise InputError(
+            f"There is no language {language!r}. Use one of {list(LANGUAGES)}, or a YAML file of your own."
+        )
     own = language if isinstance(language, Mapping) else read_mapping(language, "language")
     for name, text in own.items():
         if name not in english():
-            raise InputError(f"The language has an unknown text {name!r}{_meant(name, english())}")
+            raise InputError(f"The language has an unknown text {name!r}{suggest_name(name, english())}")
         _check_text(name, text)
     return {**english(), **own}
 
@@ -74,6 +90,18 @@ def load_wording(wording: str | Path | Mapping[str, Any] | None, features: Mappi
         for each value), ``is`` and ``been`` (a phrase, or one for each value).
     features : mapping
         The features by name.
+
+    Returns
+    -------
+    Wording
+        Names of features and values.
+
+    Raises
+    ------
+    UnknownFeatureError
+        If a feature is named that is not there.
+    InputError
+        If the file cannot be read, or an entry is unknown.
     """
     if wording is None:
         return {}
@@ -81,7 +109,9 @@ def load_wording(wording: str | Path | Mapping[str, Any] | None, features: Mappi
     loaded = {}
     for feature, said in own.items():
         if feature not in features:
-            raise UnknownFeatureError(f"wording names {feature!r}, which is not a feature{_meant(feature, features)}")
+            raise UnknownFeatureError(
+                f"The labels name {feature!r}, which is not a feature{suggest_name(feature, features)}"
+            )
         loaded[feature] = {"label": said} if isinstance(said, str) else said
         _check_feature(feature, loaded[feature])
     return loaded
@@ -96,6 +126,16 @@ def read_mapping(path: str | Path, what: str) -> dict[str, Any]:
         The file.
     what : str
         What it is, for messages.
+
+    Returns
+    -------
+    dict of str to object
+        The content.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not UTF-8 or YAML, or holds something else than a map.
     """
     try:
         text = Path(path).read_text("utf-8")
@@ -103,15 +143,34 @@ def read_mapping(path: str | Path, what: str) -> dict[str, Any]:
         raise InputError(f"The {what} file {str(path)!r} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"The {what} file {str(path)!r} is not UTF-8 text.") from error
-    return _read_yaml(text, f"the {what} file {str(path)!r}")
+    return parse_mapping(text, f"the {what} file {str(path)!r}")
 
 
-def _read_yaml(text: str, what: str) -> dict[str, Any]:
+def parse_mapping(text: str, what: str) -> dict[str, Any]:
+    """A map from YAML text; ``what`` it is, for messages.
+
+    Parameters
+    ----------
+    text : str
+        YAML.
+    what : str
+        What it is, for messages.
+
+    Returns
+    -------
+    dict of str to object
+        The content.
+
+    Raises
+    ------
+    InputError
+        If it is not YAML, or holds something else than a map.
+    """
     import yaml
 
     try:
         content = yaml.load(text, Loader=_unique_keys_loader())
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{what[0].upper()}{what[1:]} is not YAML: {error}.") from error
     if not isinstance(content, dict):
         raise InputError(f"{what[0].upper()}{what[1:]} holds {type(content).__name__}, expected a map of names.")
@@ -120,7 +179,12 @@ def _read_yaml(text: str, what: str) -> dict[str, Any]:
 
 @cache
 def _unique_keys_loader() -> Any:
-    """A safe loader that takes no key twice, where YAML's own would silently keep the last."""
+    """A safe loader that takes no key twice, where YAML's own would silently keep the last.
+
+    Only ``true`` and ``false`` are booleans, as in YAML 1.2: classes and categories called ``yes`` and ``no`` are text.
+    """
+    import re
+
     import yaml
 
     class UniqueKeys(yaml.SafeLoader):
@@ -129,10 +193,17 @@ def _unique_keys_loader() -> Any:
             for key_node, _ in node.value:
                 key = self.construct_object(key_node, deep=True)
                 if key in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
+                    raise yaml.constructor.ConstructorError(None, None, f"{key!r} occurs twice", key_node.start_mark)
                 seen.add(key)
             return super().construct_mapping(node, deep)
 
+    UniqueKeys.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in known if tag != "tag:yaml.org,2002:bool"]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    UniqueKeys.add_implicit_resolver(
+        "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+    )
     return UniqueKeys
 
 
@@ -147,7 +218,7 @@ def _check_feature(feature: str, said: Any) -> None:
         raise InputError(f"wording[{feature!r}] is {said!r}: give a name, or a map with {list(_OF_A_FEATURE)}.")
     for name in said:
         if name not in _OF_A_FEATURE:
-            raise InputError(f"wording[{feature!r}] has an unknown entry {name!r}{_meant(name, _OF_A_FEATURE)}")
+            raise InputError(f"wording[{feature!r}] has an unknown entry {name!r}{suggest_name(name, _OF_A_FEATURE)}")
     for name in ("is", "been"):
         phrases = said.get(name, "")
         for one in phrases.values() if isinstance(phrases, Mapping) else [phrases]:
@@ -165,8 +236,3 @@ def _check_template(text: Any, what: str) -> None:
 
 def _braced(names: tuple[str, ...]) -> str:
     return ", ".join(f"{{{name}}}" for name in names)
-
-
-def _meant(name: Any, known: Any) -> str:
-    close = get_close_matches(str(name), [str(one) for one in known], n=1)
-    return f"; did you mean {close[0]!r}?" if close else "."

@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import pandas as pd
 
 from sev.core import Status, plain_value
 from sev.text._labels import Labels
 from sev.text._language import Language, Wording, load_language, load_wording, overridden
-from sev.text._values import feature_value
-from sev.typing import Kind
+from sev.text._statements import Enough, EnoughRange, Statement
+from sev.text._values import feature_value, round_inward
 
-#: What features that may not be used could do: nothing that is known, a smaller set, another set of the same size, or
-#: the only sets that there are.
-NotPermitted: TypeAlias = Literal["none", "smaller", "equal", "only"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """What a sentence speaks of; light enough to be made for every row of a large batch."""
-
-    kind: Kind
-    status: Status
-    target: Any
-    score: float
-    threshold: float
-    features: tuple[str, ...]
-    n_sets: int
-    sets_complete: bool
-    lower_bound: int
-    restricted: tuple[str, ...]
-    reason: str
-    query: Mapping[Any, Any] | pd.Series
-    reference: Mapping[Any, Any] | pd.Series
-    not_permitted: NotPermitted = "none"
-    other: Any = None
+#: Categories of one feature that a sentence lists.
+_MOST_CHOICES = 5
 
 
 class Speaker:
@@ -54,6 +32,8 @@ class Speaker:
         The sentences; None is the language of ``labels``.
     labels : Labels, default=None
         Names of features and decisions.
+    letters : bool, default=False
+        Speak to the people concerned: without scores, sets and other words of those who look after the model.
     """
 
     def __init__(
@@ -62,8 +42,11 @@ class Speaker:
         wording: str | Path | Mapping[str, Any] | None = None,
         language: str | Path | Language | None = None,
         labels: Labels | None = None,
+        *,
+        letters: bool = False,
     ) -> None:
         labels = labels or Labels()
+        self._letters = letters
         chosen = labels.language if language is None else language
         self._columns = columns
         self._labels = labels
@@ -73,28 +56,95 @@ class Speaker:
         self._marks = {name: self._texts[name] for name in ("decimal", "thousands", "missing", "yes_text", "no_text")}
 
     def sentence(self, statement: Statement) -> str:
-        """One explanation, as a person would say it."""
+        """One explanation, as a person would say it.
+
+        Parameters
+        ----------
+        statement : Statement
+            The facts.
+
+        Returns
+        -------
+        str
+            One sentence or two.
+        """
         text = self._main(statement)
         more = [one for one in self._more(statement) if one]
         return " ".join([text[:1].upper() + text[1:], *more])
 
-    def proof(self, statement: Statement) -> str:
-        """How certain an answer is, and over which features."""
+    def proof(self, statement: Statement, *, beside_sentence: bool = False) -> str:
+        """How certain an answer is, and over which features.
+
+        Parameters
+        ----------
+        statement : Statement
+            What is certain.
+        beside_sentence : bool, default=False
+            Leave out what :meth:`sentence` says, too.
+
+        Returns
+        -------
+        str
+            One sentence.
+        """
         name = f"proof_{statement.status}"
-        permitted = f"{name}_permitted"
-        text = self._fill(permitted if statement.restricted and permitted in self._texts else name)
-        return " ".join([text, *self._not_permitted(statement)])
+        if statement.minimise == "cost" and f"{name}_cost" in self._texts:
+            name = f"{name}_cost"
+        limited = f"{name}_{statement.scope}"
+        if self._letters and f"letter_{name}" in self._texts and f"letter_{limited}" not in self._texts:
+            limited = name
+        texts = [self._fill(limited if limited in self._texts else name)]
+        if not beside_sentence:
+            if self._is_limited(statement):
+                texts.append(self._fill("proof_credible", share=self.percent(statement.min_credibility)))
+            texts.extend(self._not_permitted(statement))
+        return " ".join(text for text in texts if text)
 
     def text(self, name: str, **fields: Any) -> str:
-        """A text of the language by its name, filled in."""
+        """A text of the language by its name, filled in.
+
+        Parameters
+        ----------
+        name : str
+            Name of the text.
+        **fields
+            What is filled in.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         return self._fill(name, **fields)
 
     def decision(self, value: Any) -> str:
-        """What a class stands for: the decision that the labels name, or the class itself."""
+        """What a class stands for: the decision that the labels name, or the class itself.
+
+        Parameters
+        ----------
+        value : object
+            A class.
+
+        Returns
+        -------
+        str
+            The name.
+        """
         return self._labels.decision(value) or repr(plain_value(value))
 
     def raw(self, name: str) -> str:
-        """A text of the language by its name, with its fields left open."""
+        """A text of the language by its name, with its fields left open.
+
+        Parameters
+        ----------
+        name : str
+            Name of the text.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         return str(self._texts[name])
 
     @property
@@ -103,29 +153,76 @@ class Speaker:
         return str(self._texts["code"])
 
     def count(self, number: int) -> str:
-        """A count with the language's mark between thousands."""
+        """A count with the language's mark between thousands.
+
+        Parameters
+        ----------
+        number : int
+            A count.
+
+        Returns
+        -------
+        str
+            Such as "1,024".
+        """
         return f"{number:,}".replace(",", self._marks["thousands"])
 
     def label(self, feature: str) -> str:
-        """What people call a feature."""
+        """What people call a feature.
+
+        Parameters
+        ----------
+        feature : str
+            Its name.
+
+        Returns
+        -------
+        str
+            The label, or the feature's own name.
+        """
         return str(self._wording.get(feature, {}).get("label", feature))
 
     def value(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> str:
-        """The value that a row has for a feature, with its unit."""
+        """The value that a row has for a feature, with its unit.
+
+        Parameters
+        ----------
+        feature : str
+            Its name.
+        row : mapping or Series
+            Values by column.
+
+        Returns
+        -------
+        str
+            Such as "48 months".
+        """
         wording = self._wording.get(feature, {})
         own = wording.get("values", {}).get(self._key(feature, row))
         if own is not None:
             return str(own)
-        columns = self._columns[feature]
-        text = feature_value(feature, row, columns, digits=wording.get("digits"), **self._marks)
+        text = self._format(feature, row, self._columns[feature], wording)
         unit = wording.get("unit")
         return f"{text} {unit}" if unit and text != self._marks["missing"] else text
 
-    def join(self, words: Sequence[str]) -> str:
-        """``a``, ``a and b``, ``a, b and c``."""
+    def join(self, words: Sequence[str], last: Literal["list_and", "list_or"] = "list_and") -> str:
+        """``a``, ``a and b``, ``a, b and c``.
+
+        Parameters
+        ----------
+        words : sequence of str
+            Parts.
+        last : {"list_and", "list_or"}, default="list_and"
+            "list_and" or "list_or".
+
+        Returns
+        -------
+        str
+            One text.
+        """
         if len(words) == 1:
             return words[0]
-        return f"{self._texts['list_comma'].join(words[:-1])}{self._texts['list_and']}{words[-1]}"
+        return f"{self._texts['list_comma'].join(words[:-1])}{self._texts[last]}{words[-1]}"
 
     def _main(self, statement: Statement) -> str:
         if statement.status is Status.NOT_TARGET:
@@ -135,7 +232,11 @@ class Speaker:
         predicted = self._decision("predicted", statement)
         if statement.status is Status.UNEXPLAINABLE:
             without = self._fill("without", restricted=self._restricted(statement)) if statement.restricted else ""
-            return self._fill("unexplainable", predicted=predicted, without=without)
+            names = {"tried": "unexplainable_tried", "changes": "unexplainable_any"}
+            name = names.get(statement.scope, "unexplainable")
+            if self._is_limited(statement) and statement.scope != "tried":
+                name = "unexplainable_credible"
+            return self._fill(name, predicted=predicted, without=without)
         if not statement.n_sets:
             number = "undecided_one" if statement.lower_bound <= 1 else "undecided_many"
             return self._fill(number, predicted=predicted, n=statement.lower_bound)
@@ -144,8 +245,8 @@ class Speaker:
         return self._fill(
             statement.kind,
             predicted=predicted,
-            reasons=self._phrases("is", statement.features, statement.query),
-            changes=self._phrases("been", statement.features, statement.reference),
+            reasons=self.join([self._phrase("is", feature, statement.query) for feature in statement.features]),
+            changes=self._changes(statement),
             otherwise=self._decision("otherwise", statement),
         )
 
@@ -153,9 +254,47 @@ class Speaker:
         if statement.n_sets > 1:
             number = "many" if statement.n_sets > 2 else "one"
             yield self._fill(f"other_sets_{number if statement.sets_complete else 'at_least'}", n=statement.n_sets - 1)
+        if statement.status is Status.UNEXPLAINABLE and statement.searched == "candidates":
+            yield self._fill("candidates")
         if statement.status is Status.FEASIBLE:
-            yield self._fill("feasible", n=statement.lower_bound)
+            name = "feasible_cost" if statement.minimise == "cost" else "feasible"
+            yield self._fill(name, n=statement.lower_bound)
+        yield from self._credible(statement)
+        if statement.compared_with and statement.status not in (Status.NOT_TARGET, Status.ERROR):
+            yield self._fill("compared_with", reference=statement.compared_with)
         yield from self._not_permitted(statement)
+
+    @staticmethod
+    def _is_limited(statement: Statement) -> bool:
+        """Whether results had to be credible, for a row that was explained."""
+        return statement.min_credibility > 0 and statement.status not in (Status.NOT_TARGET, Status.ERROR)
+
+    def _credible(self, statement: Statement) -> Iterator[str]:
+        """That the result is credible, and what that costs."""
+        if not self._is_limited(statement):
+            return
+        fewest = statement.size_without_limit
+        share = self.percent(statement.min_credibility)
+        if statement.features:
+            yield self._fill("credible", share=share)
+        if fewest is not None and fewest != len(statement.features):
+            number = "one" if fewest == 1 else "many"
+            yield self._fill(f"{'price' if statement.features else 'not_credible'}_{number}", n=fewest, share=share)
+
+    def percent(self, share: float) -> str:
+        """A share in percent, to three digits.
+
+        Parameters
+        ----------
+        share : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        str
+            Such as "12.5 %".
+        """
+        return self._fill("percent", value=f"{100.0 * share:.3g}".replace(".", self._marks["decimal"]))
 
     def _not_permitted(self, statement: Statement) -> Iterator[str]:
         if statement.not_permitted != "none":
@@ -171,6 +310,10 @@ class Speaker:
                 name = "otherwise_other"
             elif name == "predicted" and decision is not None:
                 name = "decided"
+            elif name == "not_predicted" and other is not None:
+                name = "not_decided"
+            if statement.highest is not None and f"{name}_highest" in self._texts:
+                name = f"{name}_highest"
         return self._fill(
             name,
             by_class=statement.target,
@@ -179,16 +322,151 @@ class Speaker:
             other=self.decision(statement.other),
             score=self._number(statement.score),
             threshold=self._number(statement.threshold),
+            what="" if statement.highest is None else self._texts[f"{statement.highest}_text"],
         )
 
-    def _phrases(self, name: str, features: Sequence[str], row: Mapping[Any, Any] | pd.Series) -> str:
-        return self.join([self._phrase(name, feature, row) for feature in features])
+    def _changes(self, statement: Statement) -> str:
+        row = statement.reference
+        phrases = []
+        for name in statement.features:
+            enough = statement.enough.get(name)
+            several = self.range_text(name, row, enough, statement.limits)
+            # ranges of numbers may need another phrase than a list of values
+            is_range = several is not None and isinstance(enough, EnoughRange) and not self._named_values(name, enough)
+            phrases.append(self._phrase("been", name, row, several, "been_range" if is_range else "been"))
+        return self.join(phrases)
 
-    def _phrase(self, name: str, feature: str, row: Mapping[Any, Any] | pd.Series) -> str:
-        template = self._wording.get(feature, {}).get(name, self._texts[name])
-        if isinstance(template, Mapping):
-            template = template.get(self._key(feature, row), self._texts[name])
-        return str(template.format_map({"label": self.label(feature), "value": self._value_in_text(feature, row)}))
+    def _phrase(
+        self,
+        name: str,
+        feature: str,
+        row: Mapping[Any, Any] | pd.Series,
+        several: str | None = None,
+        general: str | None = None,
+    ) -> str:
+        """What is said of a feature, with its value in a row or with the text of several values.
+
+        The feature's own phrase ``name`` is used if it has one, else that of the language, or the variant ``general``.
+        """
+        own = self._wording.get(feature, {}).get(name)
+        if isinstance(own, Mapping):  # a phrase for each value has no place for several
+            several = None
+            own = own.get(self._key(feature, row))
+        if own is None:
+            variant = name if general is None or several is None else general
+            if several is None and self._key(feature, row) is None and f"{name}_missing" in self._texts:
+                variant = f"{name}_missing"
+            # who sets the phrase of a language sets it for all
+            own = self._texts[name if name in self._overridden and variant not in self._overridden else variant]
+        value = self._value_in_text(feature, row) if several is None else several
+        return str(own.format_map({"label": self.label(feature), "value": value}))
+
+    def change(
+        self,
+        feature: str,
+        old: Mapping[Any, Any] | pd.Series,
+        new: Mapping[Any, Any] | pd.Series,
+        enough: Enough | None = None,
+        limits: Mapping[str, tuple[float, float]] | None = None,
+    ) -> str:
+        """What a feature would have to be, and what it is now: "at most 27 months (now 48 months)".
+
+        Parameters
+        ----------
+        feature : str
+            Its name.
+        old : mapping or Series
+            Values by column, before.
+        new : mapping or Series
+            Values by column, after.
+        enough : Enough, default=None
+            Values that do.
+        limits : mapping of str to pair of float, default=None
+            Smallest and largest value of each number.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        several = self.range_text(feature, new, enough, limits or {})
+        value = self._value_in_text(feature, new) if several is None else several
+        return self._fill("now", value=value, first=self._value_in_text(feature, old))
+
+    def range_text(
+        self,
+        feature: str,
+        row: Mapping[Any, Any] | pd.Series,
+        enough: Enough | None,
+        limits: Mapping[str, tuple[float, float]],
+    ) -> str | None:
+        """Several values that do, of which a row has one; None where there is but one that can be written.
+
+        Parameters
+        ----------
+        feature : str
+            The feature.
+        row : Series or mapping
+            The changed row.
+        enough : EnoughRange, list or None
+            Ends of a range of numbers, or a list of values. An end that is a limit is left out.
+        limits : mapping
+            The smallest and the largest value of features; a range that reaches one is told without this end.
+
+        Returns
+        -------
+        str or None
+            The text, or None.
+        """
+        if enough is None:
+            return None
+        if isinstance(enough, list):
+            return self._choices_text(feature, row, enough)
+        if len(self._columns[feature]) > 1:
+            return None
+        wording = self._wording.get(feature, {})
+        low, high = round_inward(enough.low, enough.high, wording.get("digits"))
+        if not low < high:
+            return None
+        named = self._named_values(feature, enough)
+        if named:  # values that have names are told by them
+            return self._choices_text(feature, row, named)
+        first, last = limits.get(feature, (-math.inf, math.inf))
+        starts, ends = enough.low <= first, enough.high >= last
+        if starts and ends:
+            starts, ends = math.isinf(low), math.isinf(high)
+        if starts and ends:
+            return None
+        name = "range_at_most" if starts else "range_at_least" if ends else "range_between"
+        if name == "range_between" and enough.low_is_limit != enough.high_is_limit:
+            # one end tells what is enough, the other one only what is permitted
+            name = "range_at_most_permitted" if enough.low_is_limit else "range_at_least_permitted"
+        unit = f" {wording['unit']}" if wording.get("unit") else ""
+        [column] = self._columns[feature]
+        texts = [
+            "" if math.isinf(end) else self._format(feature, {column: end}, (column,), wording) for end in (low, high)
+        ]
+        # between two values the unit stands once
+        return self._fill(name, first=texts[0] + ("" if name == "range_between" else unit), last=texts[1] + unit)
+
+    def _named_values(self, feature: str, enough: EnoughRange) -> list[float]:
+        """Numbers of a range that have names."""
+        known = self._wording.get(feature, {}).get("values", {})
+        return sorted(one for one in known if _is_number(one) and enough.low <= one <= enough.high)
+
+    def _choices_text(self, feature: str, row: Mapping[Any, Any] | pd.Series, values: Sequence[Any]) -> str | None:
+        columns = self._columns[feature]
+        rows = [dict(zip(columns, value if len(columns) > 1 else (value,), strict=True)) for value in values]
+        if len(rows) < 2:
+            return None
+        if len(rows) > _MOST_CHOICES:
+            return self._fill("range_others", value=self._value_in_text(feature, row), n=len(rows) - 1)
+        return self.join([self._value_in_text(feature, one) for one in rows], "list_or")
+
+    def _format(
+        self, feature: str, row: Mapping[Any, Any] | pd.Series, columns: tuple[Any, ...], wording: Mapping[str, Any]
+    ) -> str:
+        return feature_value(feature, row, columns, digits=wording.get("digits"), **self._marks)
 
     def _value_in_text(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> str:
         """A value inside a sentence: names of categories in quotation marks, unless the user chose the words."""
@@ -214,10 +492,18 @@ class Speaker:
         return text if self._marks["decimal"] == "." else text.replace(".", self._marks["decimal"])
 
     def _fill(self, name: str, by_class: Any = None, **fields: Any) -> str:
+        letter = f"letter_{name}"
+        # who sets a text of a language sets it for letters, too
+        if self._letters and letter in self._texts and (name not in self._overridden or letter in self._overridden):
+            name = letter
         template = self._texts[name]
         if isinstance(template, Mapping):
             template = template.get(by_class, load_language(None)[name])
         return str(template.format_map(_Blank(fields)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 class _Blank(dict[str, Any]):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+#: From here on a float has no decimals.
+_LARGE = 1e15
 
 
 def format_value(
@@ -30,6 +35,11 @@ def format_value(
         Decimals of a number; None gives as many as its size calls for.
     decimal, thousands, missing, yes_text, no_text : str
         The marks and the words of a language.
+
+    Returns
+    -------
+    str
+        The text.
 
     Examples
     --------
@@ -59,8 +69,60 @@ def _format_number(number: float, digits: int | None) -> str:
     return f"{number:{comma}.2f}" if 0.1 <= abs(number) < 1e6 else f"{number:.3g}"
 
 
+def round_inward(low: float, high: float, digits: int | None) -> tuple[float, float]:
+    """The widest interval inside another whose ends :func:`format_value` writes as they are.
+
+    Parameters
+    ----------
+    low : float
+        The lower end.
+    high : float
+        The upper end.
+    digits : int or None
+        Digits after the point; None writes numbers as they are.
+
+    Returns
+    -------
+    pair of float
+        Both ends, rounded.
+
+    Examples
+    --------
+    >>> from sev.text import round_inward
+    >>> round_inward(0.12345, 24.6789, None)
+    (0.13, 24.67)
+    """
+    return _round_up(low, digits), -_round_up(-high, digits)
+
+
+def _round_up(number: float, digits: int | None) -> float:
+    if not abs(number) < _LARGE or (digits is None and number.is_integer()):
+        return number
+    places = digits
+    if places is None:
+        places = 2 if 0.1 <= abs(number) < 1e6 else 2 - math.floor(math.log10(abs(number)))
+    written = Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
+    return float(written)
+
+
 def block_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Sequence[Any], **marks: Any) -> str:
     """The value of several columns: of a one-hot block the name of the category that is 1.
+
+    Parameters
+    ----------
+    feature : str
+        Its name.
+    row : mapping or Series
+        Values by column.
+    columns : sequence of object
+        Columns of the feature.
+    **marks
+        How values are written; see :func:`format_value`.
+
+    Returns
+    -------
+    str
+        Such as "car (new)".
 
     Examples
     --------

@@ -1,0 +1,191 @@
+"""What would have to change, on the distribution of each feature: where it is, and the values that do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from sev.core import Status
+from sev.exceptions import InputError
+from sev.plots import _style as style
+from sev.plots._headings import title
+from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
+from sev.plots._shown import ShownExplanation, speaker_of
+from sev.text import enough_in_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BAR, _ROW = 4.2, 0.72
+_POINTS, _NAME_LETTERS, _TEXT_LETTERS = 9.0, 30, 48
+_BINS, _MOST_CATEGORIES = 28, 8
+
+
+def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int = 0) -> Axes:
+    """Draw each changed feature on a bar of its values: how they are distributed, where the row is, and what would do.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        One that has a set.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    number : int, default=0
+        Which of its sets, by its place.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    InputError
+        If the explanation has no set, or not so many.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> ax = sev.plots.ranges(explainer.explain_one(X.iloc[4], values="any"))
+    """
+    if not explanation.sets:
+        raise InputError(f"There is no change to draw: the status is {explanation.status}.")
+    if not 0 <= number < len(explanation.sets):
+        raise InputError(f"number={number} is not a set of this explanation: it has {len(explanation.sets)}.")
+    table = _prepare(explanation, number)
+    names = [wrap_text(name, _NAME_LETTERS) for name in table["label"]]
+    texts = [wrap_text(text, _TEXT_LETTERS) for text in table["text"]]
+    left = max(1.2, 0.25 + inches_of(names, _POINTS))
+    right = max(1.6, 0.25 + inches_of(texts, _POINTS))
+    heights = [
+        max(_ROW, 0.2 + height_of(max(pair, key=_count_lines), _POINTS)) for pair in zip(names, texts, strict=True)
+    ]
+    width, height = left + _BAR + right, sum(heights) + 1.0
+    points = _POINTS * (1.0 if ax is None else shrink_to(ax, width, height))
+    ax = style.new_axes(ax, width, height)
+    # one unit of height is one line of a single row
+    ends = np.cumsum(heights) / _ROW
+    rows = ends - np.array(heights) / _ROW / 2
+    for row, name, text, line in zip(rows, names, texts, table.to_dict("records"), strict=True):
+        ax.text(-0.15, row, name, ha="right", va="center", fontsize=points, color=style.INK, **style.LITERAL)
+        ax.text(_BAR + 0.15, row, text, ha="left", va="center", fontsize=points, color=style.NEGATIVE, **style.LITERAL)
+        (_draw_number if line["categories"] is None else _draw_categories)(ax, row, line)
+    ax.set_xlim(-left, _BAR + right)
+    ax.set_ylim(ends[-1] + 0.15, -0.12)
+    style.empty(ax)
+    count = "1 feature" if len(table) == 1 else f"{len(table)} features"
+    target = style.name_text(speaker_of(explanation).decision(explanation.target))
+    known = any(line is not None for line in table["enough"])
+    below = "circle: now; square: the change that was found; blue: values that do, proven"
+    proven = below if known else "circle: now; square: the change that was found"
+    status = "" if explanation.status is Status.OPTIMAL else "; a smaller change was not ruled out"
+    title(ax, f"Predicted {target}: what would change it ({count})", f"{proven}; grey: the background{status}")
+    return ax
+
+
+def _prepare(explanation: ShownExplanation, number: int) -> pd.DataFrame:
+    """One line a feature: its label, old and new value, the values that do, where the background has its values, and
+    the change in words.
+    """
+    speaker = speaker_of(explanation)
+    background = explanation.background()
+    query, made = explanation.query, explanation.donor_of(number)
+    old, new = (query, made) if explanation.kind == "minus" else (explanation.reference, made)
+    lines = []
+    for name in explanation.sets[number]:
+        enough = enough_in_text(explanation.enough_of(number).get(name))
+        columns = explanation.columns[name]
+        line: dict[str, Any] = {
+            "feature": name,
+            "label": speaker.label(name),
+            "text": speaker.change(name, old, new, enough, explanation.limits),
+            "enough": enough,
+        }
+        if len(columns) == 1 and name in explanation.limits and not isinstance(enough, list):
+            values = _numbers(background, columns[0])
+            ends = [*explanation.limits[name], *(float(row[columns[0]]) for row in (old, new))]
+            finite = [end for end in ends if np.isfinite(end)]
+            line |= {"old": float(old[columns[0]]), "new": float(new[columns[0]]), "values": values}
+            line |= {"low": min(finite), "high": max(finite), "categories": None}
+        else:
+            line |= _categories(speaker, name, columns, background, old, new, enough)
+        lines.append(line)
+    return pd.DataFrame(lines).astype({"enough": object, "categories": object, "values": object})
+
+
+def _count_lines(text: str) -> int:
+    return text.count("\n")
+
+
+def _numbers(background: pd.DataFrame | None, column: Any) -> Any:
+    if background is None or column not in background.columns:
+        return np.zeros(0)
+    values = background[column].to_numpy(dtype=np.float64, na_value=np.nan)
+    return values[np.isfinite(values)]
+
+
+def _categories(
+    speaker: Any, name: str, columns: tuple[Any, ...], background: pd.DataFrame | None, old: Any, new: Any, enough: Any
+) -> dict[str, Any]:
+    """Shares of the values of a feature without numbers, those of the row and of the change first of all."""
+
+    def told(row: Mapping[Any, Any] | pd.Series) -> str:
+        return str(speaker.value(name, row))
+
+    cells = pd.DataFrame(columns=list(columns)) if background is None else background.reindex(columns=list(columns))
+    counts = pd.Series([told(row) for row in cells.to_dict("records")], dtype=object).value_counts()
+    do = {told(new)}
+    for value in enough if isinstance(enough, list) else ():
+        do.add(told(dict(zip(columns, value if len(columns) > 1 else (value,), strict=True))))
+    listed = list(dict.fromkeys([told(old), *sorted(do), *counts.index]))
+    shares = {one: max(float(counts.get(one, 0)) / max(len(cells), 1), 0.03) for one in listed}
+    kept = listed[: max(_MOST_CATEGORIES, 1 + len(do))]
+    total = sum(shares[one] for one in kept)
+    parts = [(one, shares[one] / total, "old" if one == told(old) else "do" if one in do else "") for one in kept]
+    return {"old": told(old), "new": told(new), "values": None, "low": 0.0, "high": 1.0, "categories": parts}
+
+
+def _draw_number(ax: Any, row: float, line: dict[str, Any]) -> None:
+    low, high = line["low"], line["high"]
+
+    def at(value: float) -> float:
+        return _BAR * (min(max(value, low), high) - low) / ((high - low) or 1.0)
+
+    if len(line["values"]) and high > low:
+        counts, edges = np.histogram(line["values"], bins=_BINS, range=(low, high))
+        heights = 0.42 * counts / max(counts.max(), 1)
+        ax.bar(
+            [at(edge) for edge in edges[:-1]], -heights, _BAR / _BINS, bottom=row + 0.14, align="edge",
+            color=style.LINE, linewidth=0,
+        )  # fmt: skip
+    ax.plot([0, _BAR], [row + 0.14] * 2, color=style.FAINT, linewidth=1)
+    if isinstance(line["enough"], tuple):
+        start, end = at(line["enough"][0]), at(line["enough"][1])
+        ax.plot([start, max(end, start + 0.03)], [row + 0.14] * 2, color=style.NEGATIVE, linewidth=5, alpha=0.55,
+                solid_capstyle="butt")  # fmt: skip
+    for value, colour, marker in ((line["old"], style.POSITIVE, "o"), (line["new"], style.NEGATIVE, "s")):
+        if np.isfinite(value):
+            ax.scatter(at(value), row + 0.14, s=46, color=colour, marker=marker, edgecolor=style.PAPER, zorder=4)
+    for x, side, value in ((0.0, "left", low), (_BAR, "right", high)):
+        ax.text(x, row + 0.27, f"{value:g}", ha=side, va="top", fontsize=7, color=style.FAINT)
+
+
+def _draw_categories(ax: Any, row: float, line: dict[str, Any]) -> None:
+    """A bar divided by shares; what the row has is orange and marked, what does is blue and hatched."""
+    looks = {"old": (style.POSITIVE_PALE, ""), "do": (style.NEGATIVE_PALE, "///"), "": ("#EFEFEF", "")}
+    x = 0.0
+    for name, share, kind in line["categories"]:
+        width = _BAR * share
+        colour, hatch = looks[kind]
+        ax.bar(x, 0.36, width, bottom=row - 0.18, align="edge", color=colour, edgecolor=style.PAPER, hatch=hatch)
+        if kind == "old" or name == line["new"]:
+            marker, colour = ("o", style.POSITIVE) if kind == "old" else ("s", style.NEGATIVE)
+            ax.scatter(x + width / 2, row, s=46, color=colour, marker=marker, edgecolor=style.PAPER, zorder=4)
+        x += width

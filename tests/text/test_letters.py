@@ -1,0 +1,62 @@
+"""Letters to the people concerned have no words of those who look after the model, in any language."""
+
+from dataclasses import replace
+
+import pytest
+import show_cases as cases
+
+from sev import Labels
+from sev.core import Status
+from sev.text import LANGUAGES, Speaker
+
+WORDS_OF_MODELS = {"en": ("score", " set"), "de": ("Wert ", "Auswahl"), "es": ("puntuaci", "conjunto")}
+LABELS = {code: Labels(classes={"bad": "refused", "good": "approved"}, language=code) for code in LANGUAGES}
+
+
+def statements():
+    """Every kind of sentence that a notice may hold."""
+    [one] = cases.made([(Status.OPTIMAL, [(0, 1), (0, 2), (1, 2)])]).statements()
+    yield one
+    yield replace(one, n_sets=2)
+    yield replace(one, n_sets=2, sets_complete=False)
+    yield replace(one, status=Status.FEASIBLE)
+    yield replace(one, status=Status.FEASIBLE, minimise="cost")
+    yield replace(one, highest="probability", other="good")
+    yield replace(one, min_credibility=0.05, size_without_limit=1)
+    for what in ("smaller", "equal", "only"):
+        yield replace(one, not_permitted=what, restricted=("age",))
+    for searched in ("all", "candidates"):
+        for minimise in ("features", "cost"):
+            yield replace(one, values="any", searched=searched, minimise=minimise, has_actions=True)
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_letters_have_no_words_of_models(code, named):
+    labels = LABELS[code] if named else Labels(language=code)
+    columns = {name: (name,) for name in ("age", "income", "debt")}
+    plain, letters = (Speaker(columns, labels=labels, letters=letters) for letters in (False, True))
+    for statement in statements():
+        for told in (letters.sentence(statement), letters.proof(statement)):
+            assert not [word for word in WORDS_OF_MODELS[code] if word in told], told
+            assert "  " not in told
+        assert any(word in plain.sentence(statement) for word in WORDS_OF_MODELS[code])
+
+
+def test_a_text_that_a_user_sets_is_used_in_letters_too():
+    [one] = cases.made([(Status.OPTIMAL, [(0,)])]).statements()
+    columns = {name: (name,) for name in ("age", "income", "debt")}
+    own = {"predicted": "We had to say no"}
+    assert Speaker(columns, language=own, letters=True).sentence(one).startswith("We had to say no because")
+    both = {**own, "letter_predicted": "Dear applicant, we had to say no"}
+    assert Speaker(columns, language=both, letters=True).sentence(one).startswith("Dear applicant")
+    assert Speaker(columns, language=both).sentence(one).startswith("We had")
+
+
+def test_a_proof_beside_a_sentence_does_not_repeat_it():
+    [one] = cases.made([(Status.OPTIMAL, [(0,)])]).statements()
+    one = replace(one, not_permitted="equal", restricted=("age",), min_credibility=0.05)
+    speaker = Speaker({name: (name,) for name in ("age", "income", "debt")})
+    assert "may not be used" in speaker.proof(one)
+    beside = speaker.proof(one, beside_sentence=True)
+    assert beside == "Proven: no smaller set of the permitted features does this."
