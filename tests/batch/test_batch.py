@@ -7,6 +7,8 @@ import shutil
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from batch import tables
 from files import loans
@@ -114,14 +116,14 @@ def test_a_worker_compares_the_explainer_before_it_loads_it(tmp_path):
     explainer = marking_explainer(str(tmp_path / "mark"), background)
     explainer.save(tmp_path / "_explainer.sev", allow_pickle=True)
     (tmp_path / "mark").unlink()
-    work = _work.Work(str(tmp_path), '{"trust_pickle": true}', "0" * 64, b"", False)
+    work = _work.Work(str(tmp_path), '{"trust_pickle": true}', "0" * 64, b"")
     with pytest.raises(BatchError, match="not the explainer that this batch began with, and was not loaded"):
-        work(_inputs.Part("part-0", "in", 0, 1, ()))
+        work(_inputs.Part("part-0", "in", 0, 1, _inputs.RowGroup("in", "parquet", 0)))
     assert not (tmp_path / "mark").exists()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
-@pytest.mark.parametrize("name", ["_explainer.sev", "_manifest.json", "_lock"])
+@pytest.mark.parametrize("name", ["_explainer.sev", "_manifest.json", "_lock", "_parts.jsonl"])
 def test_pipes_and_links_in_the_folder_are_refused(archive, source, tmp_path, name):
     for plant in (os.mkfifo, lambda path: path.symlink_to(tmp_path / "elsewhere")):
         out = tmp_path / "out"
@@ -141,6 +143,41 @@ def test_a_damaged_part_is_done_again(explainer, archive, source, tmp_path):
     (tmp_path / "out" / "part-00000-000000.parquet").write_bytes(b"PAR1 and nothing else")
     assert explain_files(archive, source, tmp_path / "out").rows_before == 150
     tables.assert_same(tables.results(tmp_path / "out"), tables.expected(explainer, tables.applications()))
+
+
+def forge_part(path):
+    """Results that say the opposite, in a file that reads well and has as many rows."""
+    table = pq.read_table(path, partitioning=None)
+    statuses = pa.array(["unexplainable"] * table.num_rows)
+    pq.write_table(table.set_column(table.column_names.index("status"), "status", statuses), path)
+
+
+def test_a_forged_part_is_done_again(explainer, archive, source, tmp_path):
+    out = tmp_path / "out"
+    explain_files(archive, source, out)
+    forge_part(out / "part-00000-000000.parquet")
+    assert explain_files(archive, source, out).rows_before == 150
+    tables.assert_same(tables.results(out), tables.expected(explainer, tables.applications()))
+
+
+def test_a_part_that_this_batch_did_not_write_is_done_again(explainer, archive, source, tmp_path):
+    """One of another batch in the same place, and one that came before the batch had done anything."""
+    explain_files(archive, source, tmp_path / "other", kind="plus")
+    explain_files(archive, source, tmp_path / "out")
+    for name in ("part-00000-000001.parquet", "_parts.jsonl"):
+        shutil.copy(tmp_path / "other" / name, tmp_path / "out" / name)
+    assert explain_files(archive, source, tmp_path / "out").rows_before == 0
+    tables.assert_same(tables.results(tmp_path / "out"), tables.expected(explainer, tables.applications()))
+
+
+def test_a_list_of_parts_that_was_cut_off_loses_the_last_part_only(explainer, archive, source, tmp_path):
+    out = tmp_path / "out"
+    explain_files(archive, source, out)
+    lines = (out / "_parts.jsonl").read_bytes()
+    (out / "_parts.jsonl").write_bytes(lines[:-10])
+    assert explain_files(archive, source, out).rows_before == 200
+    assert explain_files(archive, source, out).rows_before == 250
+    tables.assert_same(tables.results(out), tables.expected(explainer, tables.applications()))
 
 
 def test_another_model_setting_or_input_is_refused(archive, source, tmp_path):
@@ -193,7 +230,7 @@ def test_files_with_other_columns_are_refused(archive, tmp_path):
     (tmp_path / "in").mkdir()
     tables.write(tables.applications(30, 1), tmp_path / "in" / "a.parquet")
     tables.write(tables.applications(30, 1).assign(more=1), tmp_path / "in" / "b.parquet")
-    with pytest.raises(BatchError, match=r"b\.parquet.*other columns"):
+    with pytest.raises(InputError, match=r"b\.parquet.*other columns"):
         explain_files(archive, tmp_path / "in", tmp_path / "out")
 
 
@@ -257,8 +294,8 @@ def test_a_disk_that_is_full_at_the_very_end_is_told_too(explainer, archive, sou
 
 
 def test_missing_rows_are_noticed(archive, source, tmp_path, monkeypatch):
-    real = _inputs.Part.tables
-    monkeypatch.setattr(_inputs.Part, "tables", lambda self: (table.slice(1) for table in real(self)))
+    real = _inputs.RowGroup.tables
+    monkeypatch.setattr(_inputs.RowGroup, "tables", lambda self: (table.slice(1) for table in real(self)))
     with pytest.raises(BatchError, match="has 99 rows where 100 were expected"):
         explain_files(archive, source, tmp_path / "out")
     assert not list((tmp_path / "out").glob("part-*"))

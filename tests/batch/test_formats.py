@@ -1,5 +1,6 @@
 """Every format in and out gives the same answers as a call in memory."""
 
+import io
 import json
 
 import pyarrow as pa
@@ -8,6 +9,7 @@ from batch import tables
 
 from sev.batch import explain_files, read_frame
 from sev.batch._formats import TableFormat, format_of, stream_tables
+from sev.batch._writers import table_writer
 from sev.exceptions import BatchError, InputError
 
 ENDINGS = ["csv", "tsv", "jsonl", "parquet", "feather"]
@@ -66,8 +68,8 @@ def test_numbers_in_json_keep_their_digits(tmp_path):
         ("in.csv", b"", "empty"),
         ("in.csv", b"a,a\n1,2\n", "more than once"),
         ("in.csv", b"age,income,branch,home\n1,2\n", "cannot be read as csv"),
-        ("in.jsonl", b"nonsense\n", "Line 1 is no JSON"),
-        ("in.jsonl", b"[1]\n", "Line 1 is no JSON object"),
+        ("in.jsonl", b"nonsense\n", "line 1: this is not valid JSON"),
+        ("in.jsonl", b"[1]\n", "line 1: this is not a JSON object"),
         ("in.parquet", b"nonsense", "cannot be read as parquet"),
         ("in.feather", b"nonsense", "cannot be read as feather"),
         ("in.csv.gz", b"nonsense", "cannot be read"),
@@ -82,7 +84,7 @@ def test_files_that_cannot_be_read_say_why(name, content, message, archive, tmp_
 
 def test_endings_tell_formats():
     assert format_of("a.b.csv.gz").compression == "gzip"
-    with pytest.raises(InputError, match="ending does not tell"):
+    with pytest.raises(InputError, match="unknown file ending"):
         format_of("table.xlsx")
 
 
@@ -98,5 +100,16 @@ def test_types_of_training_rows_are_read_carefully(tmp_path):
     assert frame["none"].isna().all()
     assert read_frame(path, numbers=["zip"])["zip"].tolist() == [7, 8]
     assert read_frame(path, text=["count"])["count"].dropna().tolist() == ["1"]
-    with pytest.raises(InputError, match="no numbers"):
+    with pytest.raises(InputError, match="not numbers"):
         read_frame(path, numbers=["mixed"])
+
+
+def test_chunks_without_rows_leave_nothing_in_a_file():
+    table = pa.table({"a": [1, 2], "b": ["x", "y"]})
+    chunks = pa.concat_tables([table.schema.empty_table(), table])
+    mixed = pa.table([pa.array([7, 8]), *chunks.columns], names=["row", "a", "b"])
+    out = io.BytesIO()
+    writer = table_writer(out, TableFormat("csv"), mixed.schema)
+    for one in (mixed.slice(0, 0), mixed):
+        writer.write(one)
+    assert out.getvalue() == b'row,a,b\n7,1,"x"\n8,2,"y"\n'

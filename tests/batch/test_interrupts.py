@@ -6,12 +6,13 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sev.batch import _engines
-from sev.batch._inputs import Part
+from sev.batch._inputs import Part, RowGroup
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
 
 def parts(count):
-    return [Part(f"part-{number}", "in", number, 1, ()) for number in range(count)]
+    return [Part(f"part-{number}", "in", number, 1, RowGroup("in", "parquet", number)) for number in range(count)]
 
 
 class Work:
@@ -115,4 +116,4 @@ def test_workers_do_not_hear_ctrl_c_even_while_they_start():
 class Blocked:
     def __call__(self, part):
         blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-        return Part(part.name, "blocked" if blocked else "open", 0, 0, ())
+        return replace(part, label="blocked" if blocked else "open")

@@ -1,16 +1,13 @@
 """Batches larger than memory: parts, a manifest, resuming, and the engines that people already have."""
 
-from sev._optional import require
+from sev._optional import name_missing
 
-require("pyarrow", extra="batch", feature="Explaining files")
-
-from sev.batch._batch import BatchResult, explain_files  # noqa: E402
-from sev.batch._cells import rows_of  # noqa: E402
-from sev.batch._frames import explain_dask, explain_ray, explain_spark  # noqa: E402
-from sev.batch._inputs import input_files, n_rows_of  # noqa: E402
-from sev.batch._partition import PartitionExplainer  # noqa: E402
-from sev.batch._streaming import explain_stream  # noqa: E402
-from sev.batch._whole import read_frame, read_table  # noqa: E402
+with name_missing("pyarrow", extra="batch", feature="Explaining files"):
+    from sev.batch._batch import BatchResult, explain_files
+    from sev.batch._cells import rows_of
+    from sev.batch._frames import explain_dask, explain_ray, explain_spark
+    from sev.batch._partition import PartitionExplainer
+    from sev.batch._whole import read_frame, read_table
 
 __all__ = [
     "BatchResult",
@@ -19,9 +16,6 @@ __all__ = [
     "explain_files",
     "explain_ray",
     "explain_spark",
-    "explain_stream",
-    "input_files",
-    "n_rows_of",
     "read_frame",
     "read_table",
     "rows_of",

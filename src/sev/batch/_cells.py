@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sev.core import list_names, suggest_columns
 from sev.exceptions import InputError
 from sev.space import TableForm
 from sev.typing import BoolArray
@@ -31,14 +32,15 @@ def used_columns(names: list[str], form: TableForm) -> dict[Any, str]:
     by_name = {str(column): column for column in form.columns}
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"The file has columns that occur more than once: {twice[:8]}.")
+        raise InputError(f"The file has columns that occur more than once: {list_names(twice, 8)}.")
     missing = [name for name in by_name if name not in names]
     if missing and form.kind == "numpy" and len(names) == len(form.columns):
         return dict(zip(form.columns, names, strict=True))
     if missing:
         raise InputError(
             f"The file lacks {len(missing)} column{'s' if len(missing) != 1 else ''} that the explainer needs: "
-            f"{missing[:8]}. It has {names[:12]}."
+            f"{list_names(missing, 8)}.{suggest_columns(missing, [one for one in names if one not in by_name])} "
+            f"It has {list_names(names)}."
         )
     return {column: name for name, column in by_name.items()}
 
@@ -46,12 +48,33 @@ def used_columns(names: list[str], form: TableForm) -> dict[Any, str]:
 def rows_of(table: pa.Table, form: TableForm) -> tuple[pd.DataFrame, dict[int, str]]:
     """Rows that fit the form, and what is wrong with the others.
 
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows.
+    form : TableForm
+        Columns and dtypes of the model.
+
     Returns
     -------
     rows : DataFrame
         The fitting ones, in order, labelled by their position in ``table``.
     problems : dict
         Position to reason, for all others.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> import pyarrow
+    >>> table = pyarrow.table({"debt": ["1", "x"], "late": ["0", "1"], "age": ["40", "50"]})
+    >>> rows, problems = sev.batch.rows_of(table, explainer.form)
+    >>> len(rows), sorted(problems)
+    (1, [1])
     """
     columns: dict[Any, pd.Series] = {}
     problems: dict[int, str] = {}

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from sev._optional import require
-from sev.batch._inputs import Part
+from sev.batch._inputs import Finished, HeldTable, Part
 from sev.exceptions import BatchError, InputError
 
 EngineName = Literal["local", "dask", "ray", "spark"]
@@ -28,7 +28,7 @@ _SECONDS_TO_PASS_ON = 10.0
 def run(
     work: Callable[[Part], Part], parts: Iterable[Part], *, engine: EngineName, address: str | None, n_jobs: int
 ) -> Iterator[Part]:
-    """Work on all parts; yields each as it is finished."""
+    """Work on all parts; yields each as it is finished, in any order."""
     if engine not in _ENGINES:
         raise InputError(f"engine={engine!r} is not known: use one of {', '.join(_ENGINES)}.")
     if address is not None and engine == "local":
@@ -61,7 +61,7 @@ def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -
         try:
             while True:
                 # one part ahead for each worker: enough to keep it busy, and little in memory
-                while len(in_hand) < 2 * n_workers and (again or _take(waiting, again)):
+                while len(in_hand) < 2 * n_workers and (again or _take_next(waiting, again)):
                     with holding_interrupts():
                         in_hand[executor.submit(work, again[-1])] = again[-1]
                     again.pop()  # only now: submitting may fail, too
@@ -79,8 +79,8 @@ def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -
             if failures > _FAILURES_IN_A_ROW:
                 names = ", ".join(sorted(part.name for part in again)[:4])
                 raise BatchError(
-                    f"Workers were killed {failures} times in a row while at {names}; too little memory is the usual "
-                    "cause. What is done is kept: run the same command again with fewer workers."
+                    f"Workers were killed {failures} times in a row while working on {names}; the usual cause is "
+                    "too little memory. What is done is kept: run the same command again with fewer workers."
                 ) from error
         finally:
             with holding_interrupts():
@@ -92,14 +92,14 @@ def holding_interrupts() -> Iterator[None]:
     """Let Ctrl-C wait until the block has ended.
 
     An executor that is interrupted while it takes work or starts workers is left with work that nobody knows of.
-    Workers that are started in the block do not hear Ctrl-C at all, not even before they have set it aside themselves:
+    Workers that are started in the block do not receive Ctrl-C at all, not even before they ignore it themselves:
     they inherit which signals are blocked.
     """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield  # signals come to the main thread only
         return
-    heard: list[Any] = []
-    before = signal.signal(signal.SIGINT, lambda *received: heard.append(received))
+    received: list[Any] = []
+    before = signal.signal(signal.SIGINT, lambda *arguments: received.append(arguments))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
@@ -107,14 +107,15 @@ def holding_interrupts() -> Iterator[None]:
         if mask is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, before)
-        if heard and callable(before):
-            before(*heard[0])
+        if received and callable(before):
+            before(*received[0])
 
 
 def _start_resource_tracker() -> None:
     """Start the process with which workers share their semaphores before the workers themselves.
 
-    Python lets signals through again after it has started it: workers that are started along with it would hear Ctrl-C.
+    Python lets signals through again after it has started it: workers that are started along with it would receive
+    Ctrl-C.
     """
     if os.name == "posix":
         from multiprocessing.resource_tracker import ensure_running
@@ -147,7 +148,7 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _take(waiting: Iterator[Part], taken: list[Part]) -> bool:
+def _take_next(waiting: Iterator[Part], taken: list[Part]) -> bool:
     """Move the next part over; False when there is none."""
     for part in waiting:
         taken.append(part)
@@ -187,11 +188,11 @@ def _ray(work: Callable[[Part], Part], parts: Iterable[Part], address: str | Non
         ray.init(address=address) if address else ray.init(num_cpus=max(n_jobs, 1), include_dashboard=False)
 
     def one(row: dict[str, Any]) -> dict[str, Any]:
-        work(waiting[row["id"]])
-        return row
+        done = work(waiting[row["id"]]).rows
+        return {"id": row["id"], "sha256": done.sha256 if isinstance(done, Finished) else ""}
 
     data = ray.data.range(len(waiting), override_num_blocks=max(len(waiting), 1))
-    yield from (waiting[row["id"]] for row in data.map(one).iter_rows())
+    yield from (waiting[row["id"]].finished(sha256=row["sha256"]) for row in data.map(one).iter_rows())
 
 
 def _spark(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
@@ -203,16 +204,16 @@ def _spark(work: Callable[[Part], Part], parts: Iterable[Part], address: str | N
     waiting = _listed(parts, "spark")
     session = SparkSession.builder.master(address or f"local[{max(n_jobs, 1)}]").appName("sev").getOrCreate()
     numbers = session.sparkContext.parallelize(range(len(waiting)), max(len(waiting), 1))
-    yield from (waiting[number] for number in numbers.map(lambda n: (work(waiting[n]), n)[1]).toLocalIterator())
+    yield from numbers.map(lambda number: work(waiting[number])).toLocalIterator()
 
 
 def _listed(parts: Iterable[Part], engine: str) -> list[Part]:
     listed = []
     for part in parts:
-        if len(part.source) == 1:
+        if isinstance(part.rows, HeldTable):
             raise InputError(
-                f"{part.label} can only be read from its start, which the engine {engine} cannot share out: use the "
-                "engines local or dask, or write the table as Parquet first."
+                f"{part.label} can only be read from start to end, which cannot be distributed with engine={engine!r}: "
+                "use the engines local or dask, or write the table as Parquet first."
             )
         listed.append(part)
     return listed

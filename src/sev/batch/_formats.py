@@ -6,6 +6,7 @@ they are read once, in order, as text, and cut into pieces of a fixed number of 
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -19,9 +20,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from sev.core import list_names
 from sev.exceptions import BatchError, InputError
 
-FormatName = Literal["csv", "tsv", "jsonl", "parquet", "feather"]
+FormatName = Literal["csv", "tsv", "jsonl", "parquet", "feather", "xlsx"]
 Compression = Literal["gzip", "zstd"]
 
 _BY_ENDING: dict[str, FormatName] = {
@@ -69,10 +71,20 @@ def format_of(path: str | Path, default: FormatName | None = None) -> TableForma
     ending = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes[-1] if suffixes else "")
     if ending not in _BY_ENDING:
         raise InputError(
-            f"{path}: the ending does not tell the format; known are {', '.join(_BY_ENDING)}, alone or followed by "
+            f"{path}: unknown file ending; use {', '.join(_BY_ENDING)}, alone or followed by "
             f"{' or '.join(_COMPRESSIONS)}."
         )
     return TableFormat(_BY_ENDING[ending], compression)
+
+
+def output_format(path: str | Path) -> TableFormat:
+    """The format that the name of a file of results tells: one that can be read, or Excel."""
+    if Path(path).suffix.lower() == ".xlsx":
+        return TableFormat("xlsx")
+    try:
+        return format_of(path)
+    except InputError as error:
+        raise InputError(f"{error} Results can also be written as .xlsx.") from error
 
 
 def open_stream(path: str | Path, compression: Compression | None) -> Any:
@@ -85,21 +97,22 @@ def open_stream(path: str | Path, compression: Compression | None) -> Any:
 
 def stream_tables(path: str | Path, form: TableFormat, rows_per_table: int) -> Iterator[pa.Table]:
     """Tables of text columns, each of ``rows_per_table`` rows but the last; the first one comes even without rows."""
+    name = "Standard input" if str(path) == "-" else str(path)
     with open_stream(path, form.compression) as stream:
         if form.name == "jsonl":
-            yield from _json_tables(stream, rows_per_table)
+            yield from _json_tables(stream, rows_per_table, name)
         else:
-            yield from _csv_tables(stream, "\t" if form.name == "tsv" else ",", rows_per_table)
+            yield from _csv_tables(stream, "\t" if form.name == "tsv" else ",", rows_per_table, name)
 
 
-def _csv_tables(stream: Any, delimiter: str, rows_per_table: int) -> Iterator[pa.Table]:
-    head = stream.peek(_HEADER_BYTES).decode("utf-8-sig", errors="replace")
+def _csv_tables(stream: Any, delimiter: str, rows_per_table: int, name: str) -> Iterator[pa.Table]:
+    head = _decode_head(stream.peek(_HEADER_BYTES), name)
     names = next(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), None)
     if not names:
-        raise InputError("The input is empty: a line with column names is needed.")
+        raise InputError(f"{name} is empty: expected a line with column names.")
     if len(names) != len(set(names)):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise InputError(f"The input has columns that occur more than once: {twice[:8]}.")
+        raise InputError(f"{name} has columns that occur more than once: {list_names(twice, 8)}.")
     batches = pa.csv.open_csv(
         stream,
         read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES),
@@ -109,6 +122,17 @@ def _csv_tables(stream: Any, delimiter: str, rows_per_table: int) -> Iterator[pa
         ),
     )
     return _regrouped(batches, batches.schema, rows_per_table)
+
+
+def _decode_head(data: bytes, name: str) -> str:
+    """The start of a file as text; a letter that the end of the bytes cuts in two is left out."""
+    try:
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(data)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{name} is not UTF-8 text (byte {error.start + 1:,} cannot be read): save it as UTF-8, which "
+            'spreadsheets call "CSV UTF-8".'
+        ) from error
 
 
 def _regrouped(batches: Any, schema: pa.Schema, rows_per_table: int) -> Iterator[pa.Table]:
@@ -128,32 +152,32 @@ def _regrouped(batches: Any, schema: pa.Schema, rows_per_table: int) -> Iterator
         yield pa.concat_tables([schema.empty_table(), *waiting]).combine_chunks()
 
 
-def _json_tables(stream: Any, rows_per_table: int) -> Iterator[pa.Table]:
+def _json_tables(stream: Any, rows_per_table: int, name: str) -> Iterator[pa.Table]:
     columns: list[str] | None = None
     rows: list[dict[str, str | None]] = []
     n_given = 0
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
-        rows.append(_json_row(line, number))
+        rows.append(_json_row(line, f"{name}, line {number}"))
         if len(rows) == rows_per_table:
             columns = columns or list(rows[0])
             yield _text_table(rows, columns)
             rows, n_given = [], n_given + 1
     if rows or not n_given:
         if not rows:
-            raise InputError("The input is empty: one JSON object a line is needed.")
+            raise InputError(f"{name} is empty: expected one JSON object per line.")
         yield _text_table(rows, columns or list(rows[0]))
 
 
-def _json_row(line: bytes, number: int) -> dict[str, str | None]:
+def _json_row(line: bytes, where: str) -> dict[str, str | None]:
     """One line as text cells; numbers keep the digits that they were written with."""
     try:
         row = json.loads(line, parse_float=str, parse_int=str, parse_constant=str)
     except ValueError as error:
-        raise InputError(f"Line {number} is no JSON: {error}.") from error
+        raise InputError(f"{where}: this is not valid JSON: {error}.") from error
     if not isinstance(row, dict):
-        raise InputError(f"Line {number} is no JSON object with one entry a column.")
+        raise InputError(f"{where}: this is not a JSON object with one entry per column.")
     return {
         name: value if value is None or isinstance(value, str) else json.dumps(value) for name, value in row.items()
     }

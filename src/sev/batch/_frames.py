@@ -30,6 +30,12 @@ def explain_dask(frame: Any, explainer: Explainer | PartitionExplainer, **option
     -------
     dask.dataframe.DataFrame
         Results, partitioned and indexed like the rows.
+
+    Examples
+    --------
+    >>> import dask.dataframe  # doctest: +SKIP
+    >>> frame = dask.dataframe.from_pandas(applicants, npartitions=8)  # doctest: +SKIP
+    >>> results = sev.batch.explain_dask(frame, explainer, max_sets=1).compute()  # doctest: +SKIP
     """
     explain = _partition(explainer, options)
     given = pa.Schema.from_pandas(frame._meta, preserve_index=False)
@@ -54,6 +60,11 @@ def explain_ray(data: Any, explainer: Explainer | PartitionExplainer, **options:
     -------
     ray.data.Dataset
         Results; Ray keeps the order of rows only when its own option says so.
+
+    Examples
+    --------
+    >>> import ray  # doctest: +SKIP
+    >>> results = sev.batch.explain_ray(ray.data.from_pandas(applicants), explainer).to_pandas()  # doctest: +SKIP
     """
     explain = _partition(explainer, options)
     return data.map_batches(explain.arrow, batch_format="pyarrow", zero_copy_batch=True)
@@ -75,6 +86,12 @@ def explain_spark(frame: Any, explainer: Explainer | PartitionExplainer, **optio
     -------
     pyspark.sql.DataFrame
         Results.
+
+    Examples
+    --------
+    >>> frame = spark.read.parquet("applicants.parquet")  # doctest: +SKIP
+    >>> results = sev.batch.explain_spark(frame, explainer, max_sets=1)  # doctest: +SKIP
+    >>> results.write.parquet("reasons.parquet")  # doctest: +SKIP
     """
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
@@ -92,5 +109,5 @@ def _partition(explainer: Any, options: dict[str, Any]) -> PartitionExplainer:
     if not isinstance(explainer, PartitionExplainer):
         return PartitionExplainer.of(explainer, **options)
     if options:
-        raise TypeError("A PartitionExplainer has its options already: pass them there.")
+        raise TypeError("A PartitionExplainer already has its options: pass them when it is made.")
     return explainer

@@ -5,14 +5,22 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from sev._io import replacing
-from sev.batch._formats import TableFormat, format_of, group_sizes, group_tables, open_stream, stream_tables
+from sev.batch._formats import (
+    FormatName,
+    TableFormat,
+    format_of,
+    group_sizes,
+    group_tables,
+    open_stream,
+    stream_tables,
+)
 from sev.exceptions import BatchError, InputError
 
 _HASH_BYTES = 1 << 22
@@ -45,43 +53,84 @@ class InputFile:
     sha256: str | None = None
 
 
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows of a part that any worker can read from the file by itself."""
+
+    path: str
+    form: FormatName
+    number: int
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The rows, a piece at a time."""
+        return group_tables(self.path, self.form, self.number, ROWS_AT_ONCE)
+
+
 @dataclass(frozen=True, eq=False)
+class HeldTable:
+    """Rows of a part that were read from a stream, which only one process can do."""
+
+    table: pa.Table
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The rows, a piece at a time."""
+        for first in range(0, max(self.table.num_rows, 1), ROWS_AT_ONCE):
+            yield self.table.slice(first, ROWS_AT_ONCE)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Rows of a part whose results are in place.
+
+    Parameters
+    ----------
+    by_earlier_run : bool
+        Whether this run has not touched them.
+    sha256 : str
+        Digest of the file of results, if this run has written it.
+    """
+
+    by_earlier_run: bool = False
+    sha256: str = ""
+
+    def tables(self) -> Iterator[pa.Table]:
+        """No rows: there is nothing left to do with them."""
+        return iter(())
+
+
+@dataclass(frozen=True)
 class Part:
-    """What one worker does at a time: a row group of a file, or a table that was read for it.
+    """What one worker does at a time.
 
     Parameters
     ----------
     name : str
-        File name of its results.
+        File name of its results; in the order of the names, parts have the order of the input.
     label : str
         The input file, as results call it.
     first_row : int
         Number of its first row in the file.
     n_rows : int
         How many it has.
-    source : tuple
-        Path, format and row group; or a table alone.
+    rows : RowGroup, HeldTable or Finished
+        Where its rows are.
     """
 
     name: str
     label: str
     first_row: int
     n_rows: int
-    source: tuple[Any, ...]
+    rows: RowGroup | HeldTable | Finished
 
-    def tables(self) -> Iterator[pa.Table]:
-        """Its rows, a piece at a time."""
-        if len(self.source) == 1:
-            table = self.source[0]
-            for first in range(0, max(table.num_rows, 1), ROWS_AT_ONCE):
-                yield table.slice(first, ROWS_AT_ONCE)
-        else:
-            path, name, group = self.source
-            yield from group_tables(path, name, group, ROWS_AT_ONCE)
+    def finished(self, *, by_earlier_run: bool = False, sha256: str = "") -> Part:
+        """The same part without its rows, once its results are in place."""
+        return self if isinstance(self.rows, Finished) else replace(self, rows=Finished(by_earlier_run, sha256))
 
 
-def input_files(paths: Sequence[str | Path], *, stdin_format: Any = None, hashed: bool = True) -> tuple[InputFile, ...]:
-    """Files of a batch, in order; folders give all their tables, sorted by name."""
+def input_files(
+    paths: Sequence[str | Path], *, stdin_format: FormatName | None = None, hashed: bool = True
+) -> tuple[InputFile, ...]:
+    """Files of a batch, in order; of folders all their tables, sorted by name."""
     found: list[InputFile] = []
     for path in paths:
         if str(path) == "-":
@@ -95,43 +144,59 @@ def input_files(paths: Sequence[str | Path], *, stdin_format: Any = None, hashed
             digest = sha256_of(file) if hashed else None
             found.append(InputFile(str(file.absolute()), label, format_of(file), file.stat().st_size, digest))
     if not found:
-        raise InputError(f"There is no table to explain in {', '.join(str(path) for path in paths)}.")
+        raise InputError(f"No file with a known ending to explain in {', '.join(str(path) for path in paths)}.")
     labels = [file.label for file in found]
     if len(set(labels)) != len(labels):
         found = [InputFile(one.path, one.path, one.form, one.size, one.sha256) for one in found]
     return tuple(found)
 
 
-def first_schema(file: InputFile, opened: dict[str, Any], rows_per_part: int) -> pa.Schema:
-    """Schema of a file's rows.
+class Inputs:
+    """Files that are read once, in order: row groups by whoever works on them, streams as parts are taken.
 
-    A stream that had to be opened for it is left in ``opened`` with its first table, and read on from there.
+    Parameters
+    ----------
+    files : sequence of InputFile
+        The files, none of them packed Parquet or Feather (see :func:`unpacked`).
+    rows_per_part : int
+        Rows of each part of a stream.
     """
-    if not file.form.is_stream:
-        return group_sizes(file.path, file.form.name)[0]
-    _, table = _stream(file, opened, rows_per_part)
-    schema: pa.Schema = table.schema
-    return schema
 
+    def __init__(self, files: Sequence[InputFile], rows_per_part: int) -> None:
+        self.files = tuple(files)
+        self._rows_per_part = rows_per_part
+        first = self.files[0]
+        if first.form.is_stream:
+            self._first_tables = _read_stream(first, rows_per_part)
+            self._first_table = next(self._first_tables)
+            self.schema: pa.Schema = self._first_table.schema
+        else:
+            self.schema = group_sizes(first.path, first.form.name)[0]
 
-def parts_of(files: Sequence[InputFile], opened: dict[str, Any], rows_per_part: int) -> Iterator[Part]:
-    """All parts of all files, in order. Streams are read as parts are asked for."""
-    for number, file in enumerate(files):
-        if file.form.is_stream:
-            yield from _stream_parts(number, file, opened, rows_per_part)
-            continue
-        first_row = 0
-        for group, n_rows in enumerate(group_sizes(file.path, file.form.name)[1]):
-            source = (file.path, file.form.name, group)
-            yield Part(_part_name(number, group), file.label, first_row, n_rows, source)
-            first_row += n_rows
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows of all files, None when some are streams."""
+        if any(file.form.is_stream for file in self.files):
+            return None
+        return sum(sum(group_sizes(file.path, file.form.name)[1]) for file in self.files)
 
+    def parts(self) -> Iterator[Part]:
+        """All parts of all files, in order; to be called once, because streams cannot be read again."""
+        for number, file in enumerate(self.files):
+            first_row = 0
+            for group, (n_rows, rows) in enumerate(self._pieces(number)):
+                yield Part(f"part-{number:05d}-{group:06d}.parquet", file.label, first_row, n_rows, rows)
+                first_row += n_rows
 
-def n_rows_of(files: Sequence[InputFile]) -> int | None:
-    """Number of rows of all files, None when some are streams."""
-    if any(file.form.is_stream for file in files):
-        return None
-    return sum(sum(group_sizes(file.path, file.form.name)[1]) for file in files)
+    def _pieces(self, number: int) -> Iterator[tuple[int, RowGroup | HeldTable]]:
+        file = self.files[number]
+        if not file.form.is_stream:
+            for group, n_rows in enumerate(group_sizes(file.path, file.form.name)[1]):
+                yield n_rows, RowGroup(file.path, file.form.name, group)
+            return
+        tables = _read_stream(file, self._rows_per_part) if number else chain([self._first_table], self._first_tables)
+        for table in tables:
+            yield table.num_rows, HeldTable(table)
 
 
 def unpacked(files: Sequence[InputFile], folder: Path) -> tuple[InputFile, ...]:
@@ -144,7 +209,9 @@ def unpacked(files: Sequence[InputFile], folder: Path) -> tuple[InputFile, ...]:
                 shutil.copyfileobj(stream, plain, _HASH_BYTES)
             file = InputFile(str(target), file.label, TableFormat(file.form.name), file.size, file.sha256)
         elif file.path == "-" and not file.form.is_stream:
-            raise InputError(f"Standard input cannot be {file.form.name}: use CSV, TSV or JSON lines, or a file.")
+            raise InputError(
+                f"Standard input cannot be read as {file.form.name}: use CSV, TSV or JSON lines, or pass a file."
+            )
         ready.append(file)
     return tuple(ready)
 
@@ -158,34 +225,18 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _stream(file: InputFile, opened: dict[str, Any], rows_per_part: int) -> Any:
-    if file.path not in opened:
-        tables = stream_tables(file.path, file.form, rows_per_part)
-        opened[file.path] = (tables, _next_table(file, tables))
-    return opened[file.path]
+def schema_of(file: InputFile) -> pa.Schema:
+    """Columns of a file, of which no more than the beginning is read."""
+    if not file.form.is_stream:
+        return group_sizes(file.path, file.form.name)[0]
+    return next(_read_stream(file, 1)).schema
 
 
-def _stream_parts(number: int, file: InputFile, opened: dict[str, Any], rows_per_part: int) -> Iterator[Part]:
-    tables, table = _stream(file, opened, rows_per_part)
-    first_row, group = 0, 0
-    while table is not None:
-        if table.num_rows or not group:
-            yield Part(_part_name(number, group), file.label, first_row, table.num_rows, (table,))
-        first_row += table.num_rows
-        group += 1
-        table = _next_table(file, tables)
-    opened.pop(file.path)
-
-
-def _next_table(file: InputFile, tables: Iterator[pa.Table]) -> pa.Table | None:
+def _read_stream(file: InputFile, rows_per_part: int) -> Iterator[pa.Table]:
     try:
-        return next(tables, None)
+        yield from stream_tables(file.path, file.form, rows_per_part)
     except (pa.ArrowInvalid, OSError, EOFError) as error:
         raise BatchError(f"{file.label} cannot be read as {file.form.name}: {error}.") from error
-
-
-def _part_name(file: int, group: int) -> str:
-    return f"part-{file:05d}-{group:06d}.parquet"
 
 
 def _tables_below(folder: Path) -> list[Path]:

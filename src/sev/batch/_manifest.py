@@ -1,9 +1,13 @@
-"""What a batch's folder holds: for which explainer, settings and input, and whether it is complete."""
+"""What a batch's folder holds: for which explainer, settings and input, which parts of it are done, and whether it is
+complete.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +20,9 @@ FORMAT = "sev.batch"
 FORMAT_VERSION = 1
 _MANIFEST = "_manifest.json"
 _LOCK = "_lock"
+_PARTS = "_parts.jsonl"
 _MOST_BYTES = 1 << 28
+_PART_NAME = re.compile(r"part-(\d+)-\d+\.parquet")
 
 
 def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
@@ -43,6 +49,20 @@ def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise BatchError(f"{path} is not the manifest of a batch: {error}.") from error
     different = [name for name in wanted if held.get(name) != wanted[name]]
+    if different == ["inputs"] and "finished" not in held and _same_files(held["inputs"], wanted["inputs"]):
+        # a run that stopped on a file that somebody has repaired since: only the results of that file are made again
+        for number, (before, now) in enumerate(zip(held["inputs"], wanted["inputs"], strict=True)):
+            if before != now:
+                for left in (*folder.glob(f"part-{number:05d}-*.parquet"), *folder.glob(f"_unpacked-{number:05d}.*")):
+                    left.unlink(missing_ok=True)
+        write_manifest(folder, wanted)
+        return wanted
+    if different and "finished" not in held and not any(folder.glob("part-*.parquet")):
+        # a run that stopped before its first part, such as one on an unreadable file, has nothing to keep
+        for left in (*folder.glob("_unpacked-*"), *folder.glob("_explainer.sev")):
+            left.unlink(missing_ok=True)
+        write_manifest(folder, wanted)
+        return wanted
     if different:
         raise BatchError(
             f"{folder} holds results of another batch, which differs in {_differences(held, wanted, different)}. "
@@ -54,6 +74,89 @@ def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Put a manifest in its place, whole or not at all."""
     write_file(folder / _MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+
+
+class FinishedParts:
+    """The parts that a batch has finished, each with its digest, in a file that grows by a line for each.
+
+    A file of results is taken over from an earlier run only if it has the very bytes that this batch wrote. Any other
+    one is replaced.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the batch.
+    wanted : dict
+        What the batch is for; parts of another one are not taken.
+    schema : bytes
+        Columns of the results.
+    """
+
+    def __init__(self, folder: Path, wanted: dict[str, Any], schema: bytes) -> None:
+        self._path = folder / _PARTS
+        # each part by its own file, so that a file which is repaired costs the parts of no other
+        shared = {name: value for name, value in wanted.items() if name != "inputs"}
+        common = json.dumps([shared, len(wanted["inputs"]), hashlib.sha256(schema).hexdigest()], sort_keys=True)
+        self._batches = [
+            hashlib.sha256((common + json.dumps(one, sort_keys=True)).encode()).hexdigest() for one in wanted["inputs"]
+        ]
+        held = {name: kept for name, kept in self._read().items() if file_digest(folder / name) == kept[1]}
+        self._rows = {name: rows for name, (rows, _) in held.items()}
+        lines = [self._line(name, rows, digest) for name, (rows, digest) in held.items()]
+        write_file(self._path, "".join(lines).encode())  # without lines that were half-written
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all finished parts that are still what they were."""
+        return sum(self._rows.values())
+
+    def is_done(self, name: str, n_rows: int) -> bool:
+        """Whether a part was finished before this run, with so many rows, and is still what it was."""
+        return self._rows.get(name) == n_rows
+
+    def add(self, name: str, n_rows: int, digest: str) -> None:
+        """Note a part that is in place."""
+        with os.fdopen(open_regular(self._path, os.O_WRONLY | os.O_APPEND), "ab") as file:
+            file.write(self._line(name, n_rows, digest).encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _line(self, name: str, rows: int, digest: str) -> str:
+        return json.dumps({"batch": self._batch_of(name), "part": name, "rows": rows, "sha256": digest}) + "\n"
+
+    def _read(self) -> dict[str, tuple[int, str]]:
+        try:
+            lines = read_regular_file(self._path, _MOST_BYTES).decode("utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise BatchError(f"{self._path} cannot be read: {error.strerror}.") from error
+        found: dict[str, tuple[int, str]] = {}
+        for line in lines:
+            try:
+                held = json.loads(line)
+                name, rows, digest = str(held["part"]), int(held["rows"]), str(held["sha256"])
+            except (ValueError, KeyError, TypeError, RecursionError):
+                continue  # the run that wrote it was ended
+            batch = self._batch_of(name)
+            if batch is not None and held.get("batch") == batch:
+                found[name] = rows, digest
+        return found
+
+    def _batch_of(self, name: str) -> str | None:
+        """Digest of what the results of a part were made from; None if no file of this batch has such a part."""
+        matched = _PART_NAME.fullmatch(name)
+        number = -1 if matched is None else int(matched[1])
+        return self._batches[number] if 0 <= number < len(self._batches) else None
+
+
+def file_digest(path: Path) -> str | None:
+    """SHA-256 of a regular file; None if there is none of this name."""
+    try:
+        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 @contextmanager
@@ -68,7 +171,7 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise BatchError(f"Another run is using {folder}.") from error
+            raise BatchError(f"Another run is using {folder}: wait until it ends, or choose another folder.") from error
         yield
 
 
@@ -81,11 +184,16 @@ def sweep(folder: Path) -> None:
 def clear(folder: Path) -> None:
     """Remove a batch's folder, but nothing that the batch did not write."""
     sweep(folder)
-    for pattern in ("part-*.parquet", "_manifest.json", "_explainer.sev", "_lock", "_unpacked-*"):
+    for pattern in ("part-*.parquet", "_manifest.json", "_parts.jsonl", "_explainer.sev", "_lock", "_unpacked-*"):
         for path in folder.glob(pattern):
             path.unlink(missing_ok=True)
     if not os.listdir(folder):
         folder.rmdir()
+
+
+def _same_files(held: Any, wanted: list[dict[str, Any]]) -> bool:
+    """Whether two lists of input files have the same names in the same order."""
+    return isinstance(held, list) and [one.get("file") for one in held] == [one["file"] for one in wanted]
 
 
 def _differences(held: dict[str, Any], wanted: dict[str, Any], names: list[str]) -> str:

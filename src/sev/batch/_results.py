@@ -9,9 +9,11 @@ import pyarrow as pa
 
 from sev.core import Status, unpack
 from sev.explanations import Explanations
+from sev.text import proof_scope
 from sev.typing import IntArray, MaskArray
 
 #: What every explained row gets. ``features`` is the first minimum set, null where there is none; ``sets`` all of them.
+#: ``becomes`` is the class that the row has with the change of that set.
 RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("status", pa.string()),
     ("target", pa.string()),
@@ -22,6 +24,8 @@ RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("sets_complete", pa.bool_()),
     ("score", pa.float64()),
     ("result_score", pa.float64()),
+    ("becomes", pa.string()),
+    ("proof_scope", pa.string()),
     ("reason", pa.string()),
 )
 SETS_FIELD = ("sets", pa.list_(pa.list_(pa.string())))
@@ -53,11 +57,37 @@ def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
         "sets_complete": pa.array(answers.complete),
         "score": pa.array(answers.score, from_pandas=True),
         "result_score": pa.array(answers.result_score, from_pandas=True),
+        "becomes": _becomes(many),
+        "proof_scope": _proof_scopes(many),
         "reason": pa.array(reasons, type=pa.string()),
     }
     if sets:
         columns["sets"] = _lists_of_sets(answers.masks, answers.offsets, names)
     return pa.table(columns, schema=result_schema(sets=sets))
+
+
+def _becomes(many: Explanations) -> pa.Array:
+    """The class of each row with the change of its first set; null where there is no change."""
+    found = many.answers.has_set
+    if many.kind == "plus" or not found.any():
+        return pa.nulls(len(many), pa.string())
+    names: list[str | None]
+    if many.class_scores is not None:
+        classes, number = list(many.classes), many.class_scores.becomes
+    else:
+        classes, number = [many.other_class(target) for target in range(len(many.targets))], many.answers.target
+    names = [None if one is None else str(one) for one in classes]
+    return pa.array(names, type=pa.string()).take(pa.array(number, mask=~found))
+
+
+def _proof_scopes(many: Explanations) -> pa.Array:
+    """Over what each answer is proven, as :attr:`sev.Explanation.proof_scope`; null for rows that were not searched."""
+    searched = np.array(many.values_searched, dtype=object)
+    scopes = np.full(len(many), None, dtype=object)
+    for name in dict.fromkeys(many.values_searched):
+        scopes[searched == name] = proof_scope(many.restricted, many.values, name, has_actions=many.has_actions)
+    scopes[np.isin(many.answers.status, [Status.NOT_TARGET.code, Status.ERROR.code])] = None
+    return pa.array(scopes, type=pa.string())
 
 
 def problem_rows(reasons: list[str], *, sets: bool) -> pa.Table:

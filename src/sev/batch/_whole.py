@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from sev.batch._cells import NO_NUMBER
 from sev.batch._formats import format_of, group_sizes, group_tables, stream_tables
 from sev.batch._inputs import input_files, unpacked
+from sev.core import list_names, suggest_name
 from sev.exceptions import BatchError, InputError
 
 _ROWS = 1_000_000
@@ -22,9 +23,14 @@ _LEADING_ZERO = r"^[+-]?0[0-9]"
 
 
 def read_frame(
-    path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = (), stdin_format: Any = None
+    path: str | Path,
+    *,
+    text: Iterable[str] = (),
+    numbers: Iterable[str] = (),
+    text_if_there: Iterable[str] = (),
+    stdin_format: Any = None,
 ) -> pd.DataFrame:
-    """A table as a DataFrame.
+    r"""A table as a DataFrame.
 
     Parquet and Feather files have types. In CSV, TSV and JSON lines a column holds numbers if all its cells are numbers
     that keep all their digits, so that "007" makes a column of text; truth values if all are true or false; else text.
@@ -35,21 +41,73 @@ def read_frame(
         The file, or ``-`` for standard input.
     text, numbers : iterable of str
         Columns whose type is known.
+    text_if_there : iterable of str
+        Columns of text that the file may lack, and that ``numbers`` may name all the same.
     stdin_format : str, default=None
         Format of standard input.
+
+    Returns
+    -------
+    DataFrame
+        The rows.
+
+    Raises
+    ------
+    InputError
+        If ``text`` or ``numbers`` name a column that the file does not have.
+    BatchError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, sev
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("number,age\n007,31\n")
+    ...     sev.batch.read_frame(path).iloc[0].to_dict()
+    {'number': '007', 'age': 31}
     """
     table = read_table(path, stdin_format=stdin_format)
     text, numbers = set(text), set(numbers)
     unknown = sorted((text | numbers) - set(table.column_names))
     if unknown:
-        raise InputError(f"{path} has no column {unknown[0]!r}; it has {table.column_names[:12]}.")
+        meant = suggest_name(unknown[0], table.column_names)
+        raise InputError(f"{path} has no column {unknown[0]!r}{meant} It has {list_names(table.column_names, None)}.")
+    text |= set(text_if_there) - numbers
     if not format_of(path, stdin_format).is_stream:
         return table.to_pandas()
     return pd.DataFrame({name: _inferred(table.column(name), name, text, numbers) for name in table.column_names})
 
 
 def read_table(path: str | Path, *, stdin_format: Any = None) -> pa.Table:
-    """A table as arrow has it: text columns where the format has no types."""
+    r"""A table as arrow has it: text columns where the format has no types.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, or ``-`` for standard input.
+    stdin_format : str, default=None
+        Format of standard input.
+
+    Returns
+    -------
+    pyarrow.Table
+        The rows.
+
+    Raises
+    ------
+    BatchError
+        If the file cannot be read; the message names its format.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, sev
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("number,age\n007,31\n")
+    ...     sev.batch.read_table(path).to_pylist()
+    [{'number': '007', 'age': '31'}]
+    """
     [file] = input_files([path], stdin_format=stdin_format, hashed=False)
     try:
         tables = list(stream_tables(path, file.form, _ROWS)) if file.form.is_stream else _group_tables(file)
@@ -87,5 +145,10 @@ def _inferred(values: pa.ChunkedArray, name: str, text: set[str], numbers: set[s
                 break
             return column
     if name in numbers:
-        raise InputError(f"Column {name!r} holds cells that are no numbers.")
+        cells = trimmed.to_pandas()
+        row = int((pd.to_numeric(cells, errors="coerce").isna() & cells.notna()).to_numpy().argmax())
+        raise InputError(
+            f"Column {name!r} holds cells that are not numbers, such as {cells.iloc[row]!r} in row {row}: correct "
+            "them, or leave them empty."
+        )
     return values.to_pandas()

@@ -17,9 +17,11 @@ from joblib import parallel_config
 
 from sev._io import read_regular_file, write_file
 from sev.batch._formats import TableFormat
-from sev.batch._inputs import Part
+from sev.batch._inputs import Finished, InputFile, Inputs, Part, schema_of
+from sev.batch._manifest import file_digest
 from sev.batch._partition import PartitionExplainer
-from sev.batch._writers import telling_full_disk, write_tables
+from sev.batch._writers import reporting_full_disk, write_tables
+from sev.core import list_names, suggest_columns
 from sev.exceptions import BatchError, InputError
 from sev.files import MOST_BYTES
 
@@ -41,18 +43,17 @@ class Work:
         Checksum of the explainer's file.
     schema : bytes
         Schema of the results, as arrow writes it.
-    with_label : bool
-        Whether results name the file that they belong to.
     """
 
     folder: str
     options: str
     digest: str
     schema: bytes
-    with_label: bool
 
     def __call__(self, part: Part) -> Part:
-        """Explain a part; returns the part without its rows."""
+        """Explain a part, unless its results are in place; returns the part without its rows."""
+        if isinstance(part.rows, Finished):
+            return part
         # scikit-learn's own Parallel would otherwise go out to the cluster again for each call, to load or to explain
         with parallel_config(backend="sequential"):
             return self._explained(part, _partition(self.folder, self.digest, self.options))
@@ -61,40 +62,71 @@ class Work:
         schema = pa.ipc.read_schema(pa.py_buffer(self.schema))
         path = Path(self.folder) / part.name
         try:
-            with telling_full_disk(path.parent):
-                n_rows = write_tables(path, _PARQUET, schema, self._results(explain, part, schema))
+            with reporting_full_disk(path.parent):
+                n_rows = write_tables(path, _PARQUET, schema, part_results(explain, part, schema))
         except (InputError, pa.ArrowInvalid) as error:
             raise BatchError(f"{part.label}, rows from {part.first_row:,} on: {error}") from error
         if n_rows != part.n_rows:
             path.unlink()
-            raise BatchError(f"{part.label} has {n_rows:,} rows where {part.n_rows:,} were expected: was it changed?")
-        return Part(part.name, part.label, part.first_row, part.n_rows, ())
-
-    def _results(self, explain: PartitionExplainer, part: Part, schema: pa.Schema) -> Iterator[pa.Table]:
-        first = part.first_row
-        for table in part.tables():
-            results = explain.arrow(table)
-            places: list[Any] = [pa.array(np.arange(first, first + table.num_rows, dtype=np.int64))]
-            if self.with_label:
-                places.insert(0, pa.array([part.label] * table.num_rows, type=pa.string()))
-            columns = dict(zip(schema.names, [*places, *results.columns], strict=False))
-            if results.column_names != schema.names[len(places) :]:
-                raise InputError(f"it has other columns than the files before it: {results.column_names}")
-            yield pa.table(columns).cast(schema)
-            first += table.num_rows
+            raise BatchError(f"{part.label} has {n_rows:,} rows where {part.n_rows:,} were expected: did it change?")
+        return part.finished(sha256=file_digest(path) or "")
 
 
-def part_rows(path: Path) -> int | None:
-    """Rows of a part that is in place and can be read, else None."""
+def result_schema_of(explain: PartitionExplainer, inputs: Inputs) -> pa.Schema:
+    """Columns of the results of a batch: where a row comes from, columns that are kept, and what was found.
+
+    The columns of all files are compared with those that the explainer needs and with the first file's.
+
+    Raises
+    ------
+    InputError
+        That names the first file that cannot be explained with the others, and its columns.
+    """
+    places = [("row", pa.int64())] if len(inputs.files) == 1 else [("file", pa.string()), ("row", pa.int64())]
+    kept = _kept_columns(explain, inputs.files[0], inputs.schema)
+    taken = set(kept) & {"file", "row"}
+    if taken:
+        raise InputError(
+            f"The input has a column called {taken.pop()!r}, which is also a column of the results: rename it, or "
+            "leave it out of the columns to keep."
+        )
+    for file in inputs.files[1:]:
+        if file.path == "-":
+            continue  # standard input is read once only
+        found = _kept_columns(explain, file, schema_of(file))
+        more, fewer = ([one for one in some if one not in other] for some, other in ((found, kept), (kept, found)))
+        if more or fewer:
+            differences = [f"has {list_names(more, 8)} besides"] if more else []
+            differences += [f"lacks {list_names(fewer, 8)}"] if fewer else []
+            raise InputError(
+                f"{file.label} has other columns to carry over than {inputs.files[0].label}: it "
+                f"{' and '.join(differences)}.{suggest_columns(fewer, more)} Make the columns alike, or name those to "
+                "keep (keep=, --keep)."
+            )
+    return pa.schema([*places, *explain.schema(inputs.schema)])
+
+
+def _kept_columns(explain: PartitionExplainer, file: InputFile, schema: pa.Schema) -> list[str]:
     try:
-        return int(pa.parquet.read_metadata(path).num_rows)
-    except (OSError, pa.ArrowInvalid):
-        return None
+        return list(explain.kept_columns(schema.names))
+    except InputError as error:
+        raise InputError(f"{file.label}: {error}") from error
 
 
-def done_rows(folder: Path) -> int:
-    """Rows of all parts that are in place."""
-    return sum(part_rows(path) or 0 for path in folder.glob("part-*.parquet"))
+def part_results(explain: PartitionExplainer, part: Part, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Results of a part's rows, a piece at a time."""
+    first = part.first_row
+    for table in part.rows.tables():
+        results = explain.arrow(table)
+        places: dict[str, Any] = {"row": pa.array(np.arange(first, first + table.num_rows, dtype=np.int64))}
+        if schema.names[0] == "file":
+            places = {"file": pa.array([part.label] * table.num_rows, type=pa.string()), **places}
+        wanted = schema.names[len(places) :]
+        if set(results.column_names) != set(wanted):
+            raise InputError(f"{part.label} has other columns than the files before it: {results.column_names}.")
+        results = results.select(wanted)  # columns to carry over may come in another order
+        yield pa.table(dict(zip(schema.names, [*places.values(), *results.columns], strict=True))).cast(schema)
+        first += table.num_rows
 
 
 def place_archive(folder: Path, archive: bytes, digest: str) -> None:

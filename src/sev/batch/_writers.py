@@ -1,4 +1,4 @@
-"""Results in the format that was asked for."""
+"""Results in the requested format."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import pyarrow.parquet
 
 from sev._io import replacing
 from sev._spreadsheet import FORMULA_START, escape_formula
+from sev.batch._excel import ExcelWriter
 from sev.batch._formats import TableFormat
 from sev.exceptions import BatchError
 
@@ -49,14 +50,15 @@ def table_writer(file: Any, form: TableFormat, schema: pa.Schema, *, raw: bool =
         "csv": lambda file, schema: _CsvWriter(file, schema, ",", raw),
         "tsv": lambda file, schema: _CsvWriter(file, schema, "\t", raw),
         "jsonl": _JsonWriter,
+        "xlsx": ExcelWriter,
     }
     writer: TableWriter = kinds[form.name](file, schema)
     return writer if form.compression is None else _Closing(writer, file)
 
 
 @contextmanager
-def telling_full_disk(folder: Path) -> Iterator[None]:
-    """Say what to do when nothing more can be written."""
+def reporting_full_disk(folder: Path) -> Iterator[None]:
+    """Report what to do when nothing more can be written."""
     try:
         yield
     except OSError as error:
@@ -81,7 +83,7 @@ def write_tables(
                 n_rows += table.num_rows
             writer.close()
         except BaseException:
-            if isinstance(writer, _ParquetWriter):
+            if isinstance(writer, _ParquetWriter | ExcelWriter):
                 writer.abandon()
             raise
     return n_rows
@@ -126,9 +128,11 @@ class _CsvWriter:
         file.write(header.getvalue().encode())
 
     def write(self, table: pa.Table) -> None:
+        if not table.num_rows:
+            return
         options = pa.csv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style="needed")
         buffer = io.BytesIO()
-        flat = _flat(table)
+        flat = _flat(table).combine_chunks()  # for a chunk without rows pyarrow 26 writes memory that it never filled
         pa.csv.write_csv(flat if self._raw else _escaped(flat), buffer, options)
         self._file.write(buffer.getvalue())
 
