@@ -48,6 +48,13 @@ def labels() -> sev.Labels:
     return sev.Labels(features={name: f"the {label}" for name, label in names.items()}, classes=CLASSES)
 
 
+def explainer_and_applicants() -> tuple[sev.Explainer, pd.DataFrame]:
+    """The explainer of the tour, and the held-out applicants with their numbers in the first column."""
+    model, X_train, X_test, y_train, _ = train()
+    explainer = sev.Explainer(model, X_train, y_train, restricted=RESTRICTED, labels=labels())
+    return explainer, X_test.reset_index(names="applicant")
+
+
 def main(folder: str | Path = "demo-output", out: TextIO | None = None) -> None:
     """Run the tour.
 
@@ -88,6 +95,7 @@ def main(folder: str | Path = "demo-output", out: TextIO | None = None) -> None:
     shares = many.feature_shares()
     say("Features most often named:", textwrap.indent((shares[shares > 0].head(6) * 100).round(1).to_string(), "  "))
     say("", "To look at:", *(f"  {path}" for path in write(many, refused, folder)))
+    say("", "To change an applicant and see what follows, in the browser: make app (or: sev app --open)")
 
 
 def _effect_of_restriction(many: sev.Explanations) -> list[str]:
@@ -113,7 +121,9 @@ def write(many: sev.Explanations, refused: list[int], folder: Path) -> list[Path
         "features.png": many.plot_features(),
     }
     for name, axes in pictures.items():
-        axes.figure.savefig(folder / name, dpi=120, bbox_inches="tight")
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        figure.savefig(folder / name, dpi=120, bbox_inches="tight")
     report = sev.report(many, folder / "report.html", title="Why loans were refused")
     return [table, *(folder / name for name in pictures), Path(report)]
 

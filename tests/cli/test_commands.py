@@ -112,7 +112,11 @@ def test_explain_writes_files_and_counts(folder):
         (["explain", "nothing.sev", "new.csv"], "does not exist"),
         (["fit", "--model", "no.skops", "--data", "train.csv", "--label", "decision", "-o", "x.sev"], "does not exist"),
         (["fit", "--model", "model.skops", "--data", "train.csv", "--label", "nothing", "-o", "x.sev"], "no column"),
-        (["fit", "--model", "model.skops", "--data", "new.csv", "--label", "age", "-o", "x.sev"], "no classes of"),
+        (
+            ["fit", "--model", "model.skops", "--data", "train.csv", "--label", "decison", "-o", "x.sev"],
+            "for --label; did you mean 'decision'? It has ['age', 'income', 'branch', 'home', 'number', 'decision'].",
+        ),
+        (["fit", "--model", "model.skops", "--data", "new.csv", "--label", "age", "-o", "x.sev"], "not classes of"),
         (
             [
                 "fit",
@@ -237,6 +241,69 @@ def test_files_go_to_standard_output_for_a_dash(folder):
     assert not (folder / "-").exists()
 
 
+@pytest.mark.parametrize("output", [[], ["-o", "unread.csv"], ["-o", "unread_parts"]])
+def test_rows_that_cannot_be_read_have_an_exit_status_of_their_own(folder, monkeypatch, output):
+    monkeypatch.chdir(folder)
+    rows = tables.applications(40).astype({"age": object})
+    rows.loc[[3, 7], "age"] = "unknown"
+    rows.to_csv("unread.in.csv", index=False)
+    result = run("explain", "one.sev", "unread.in.csv", "--id", "number", *output, status=3)
+    where = output[1] if output else "the results"
+    assert f"2 rows were not explained because they could not be read or scored: in {where} the status is error" in (
+        result.stderr
+    )
+    assert "column reason" in result.stderr
+    rows.drop(index=3).to_csv("unread.in.csv", index=False)
+    result = run("explain", "one.sev", "unread.in.csv", status=3)
+    assert "1 row was not explained because it could" in result.stderr
+
+
+def test_a_file_that_lacks_a_column_is_wrong_use(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    tables.applications(5).rename(columns={"income": "incom"}).to_csv("lacks.csv", index=False)
+    result = run("explain", "one.sev", "new.csv", "lacks.csv", "-o", "lacks_out", status=2)
+    assert "lacks.csv" in result.stderr
+    assert "Did you mean 'incom' to be 'income'?" in result.stderr
+    fitted = run(
+        *("fit", "--model", "model.skops", "--data", "lacks.csv", "--label", "number", "-o", "no.sev"), status=2
+    )
+    assert "Did you mean 'incom' to be 'income'?" in fitted.stderr
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({5: "unknown"}, "age has 'unknown' in row 5. Correct the cells"),
+        ({row: f"0{row}" for row in range(300)}, "if they are quantities: --numbers age."),
+    ],
+)
+def test_columns_of_numbers_that_were_read_as_text_are_named(folder, tmp_path, cells, message):
+    import lightgbm
+
+    train = pd.read_csv(folder / "train.csv")[["age", "income", "decision"]]
+    model = lightgbm.LGBMClassifier(n_estimators=3, verbose=-1).fit(train[["age", "income"]], train["decision"])
+    model.booster_.save_model(tmp_path / "m.txt")
+    spoiled = train.astype({"age": object})
+    for row, cell in cells.items():
+        spoiled.loc[row, "age"] = cell
+    spoiled.to_csv(tmp_path / "spoiled.csv", index=False)
+    words = ("fit", "--model", tmp_path / "m.txt", "--data", tmp_path / "spoiled.csv", "--label", "decision")
+    result = run(*words, "-o", tmp_path / "no.sev", status=2)
+    assert message in result.stderr
+    assert "--drop" not in result.stderr
+
+
+@pytest.mark.parametrize("target", ["refusd", "np.int64(1)"])
+def test_a_target_that_is_no_class_is_told_in_plain_words(folder, target):
+    labels = pd.read_csv(folder / "train.csv")["decision"].unique()
+    words = ("fit", "--model", folder / "model.skops", "--data", folder / "train.csv", "--label", "decision")
+    message = run(*words, "--target", target, "-o", folder / "no.sev", status=2).stderr
+    assert f"--target {target} is not a class of the model" in message
+    for python in ("np.", "y_train", "target=", "dtype"):
+        assert python not in message.partition("model")[2]
+    assert all(str(one) in message for one in labels)
+
+
 def test_rows_of_earlier_runs_do_not_count_as_speed(folder, monkeypatch):
     from sev.cli import _output
 
@@ -245,7 +312,9 @@ def test_rows_of_earlier_runs_do_not_count_as_speed(folder, monkeypatch):
     progress = _output.Progress(quiet=False)
     progress.start(1000, 500)
     progress.done += 100
-    assert progress._line() == "explained 600 rows, 10 rows/s, 60 % of 1,000, 40 s left"
+    assert progress._line() == (
+        "explained 100 rows (500 more were done by an earlier run), 10 rows/s, 60 % of 1,000, 40 s left"
+    )
 
 
 def test_completion_is_offered():

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from sev.cli._options import common, restricted, rows_and_labels, table_options, trust_pickle
+from sev.cli._errors import naming_model
+from sev.cli._options import common, restricted, table_options, trust_pickle
 from sev.cli._output import write_frame
+from sev.cli._tables import rows_and_labels
 
 
 @click.command()
@@ -43,5 +45,6 @@ def compare(
         names = list(models)  # before/model.skops and after/model.skops
     fitted = {name: load_model(path, trust_pickle=trust_pickle) for name, path in zip(names, models, strict=True)}
     rows, labels = rows_and_labels(data, label, text, numbers, list(fitted.values()))
-    frame = sev.compare(fitted, rows, labels.to_numpy(), restricted=restricted or (), max_rows=max_rows)
+    with naming_model(next(iter(fitted.values())), data, rows):
+        frame = sev.compare(fitted, rows, labels.to_numpy(), restricted=restricted or (), max_rows=max_rows)
     write_frame(frame, as_json)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import click
 
+from sev.cli._errors import debug
+
 
 @click.command()
+@debug
 def demo() -> None:
     """Train a model on the bundled loan data and explain its refusals.
 

@@ -12,8 +12,12 @@ from typing import Any
 
 import click
 
-from sev.cli._options import comma_list, common, kind, restricted, trust_pickle
-from sev.cli._output import Progress, say, write_result
+from sev.cli._labels import label_options, load_with_labels
+from sev.cli._options import change_options, choice_options, comma_list, common, kind, restricted, trust_pickle
+from sev.cli._output import Progress, write_result
+
+#: Exit status of a run that came to its end, but has rows that could not be read or scored.
+ROWS_WITH_ERRORS = 3
 
 
 @click.command()
@@ -22,13 +26,28 @@ from sev.cli._output import Progress, say, write_result
 @click.option("--output", "-o", type=click.Path(), help="File or folder for the results; default: standard output.")
 @kind
 @restricted
+@change_options
+@choice_options
 @click.option("--max-size", type=click.IntRange(1), help="Look no further than this size.")
 @click.option("--max-sets", type=click.IntRange(1), default=100, show_default=True, help="Minimum sets to list a row.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds for one row.")
 @click.option("--sets", is_flag=True, help="Write all minimum sets, in a column of their own.")
 @click.option(
+    "--changes",
+    is_flag=True,
+    help="Write old and new value of each changed feature; with --values also the range that is enough, and the cost.",
+)
+@click.option(
+    "--credibility",
+    is_flag=True,
+    help="Write how credible each result is: the share of real rows of the other class that are less ordinary.",
+)
+@click.option("--sentences", is_flag=True, help="Write a sentence for each row, in a column of its own.")
+@label_options
+@click.option(
     "--keep", callback=comma_list, help="Columns to carry over: a,b; default: all that the model does not take."
 )
+@click.option("--id", "id_column", help="The column that names the rows: it comes before all that are carried over.")
 @click.option(
     "--raw", is_flag=True, help="Write CSV cells as they are, even those that a spreadsheet would run as formulas."
 )
@@ -42,23 +61,40 @@ from sev.cli._output import Progress, say, write_result
 @trust_pickle
 @common
 def explain(
-    explainer: str, inputs: tuple[str, ...], output: str | None, as_json: bool, quiet: bool, **options: Any
+    explainer: str,
+    inputs: tuple[str, ...],
+    output: str | None,
+    labels: str | None,
+    language: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
 ) -> None:
     """Explain the rows of INPUTS, files or folders of any size; - is standard input.
 
     CSV, TSV, JSON lines (.jsonl), Parquet and Feather are read, also followed by .gz or .zst. With -o, results are
     written part by part: the same command goes on with a run that was ended, and counts the rows at its end. Without
     it they go to standard output as CSV, or as JSON lines with --json. In CSV, an apostrophe goes before texts that a
-    spreadsheet would run as formulas; --raw leaves them as they are.
+    spreadsheet would run as formulas; --raw leaves them as they are. An output that ends in .xlsx is an Excel file.
+
+    The exit status is 0 if every row has an answer, and 3 if the run came to its end but some rows could not be read
+    or scored: their status is error, and the column reason names the cause. It is 2 for wrong use, 1 for other errors,
+    and 130 after Ctrl-C.
 
     \b
     Examples:
       sev explain loans.sev applicants.parquet -o reasons.parquet
       sev explain loans.sev incoming/ -o reasons/ --jobs 4
+      sev explain loans.sev applicants.csv -o reasons.xlsx --changes --sentences --labels labels.yaml
+      sev explain loans.sev applicants.csv -o advice.xlsx --values any --actions actions.yaml --changes --sentences
+      sev explain loans.sev applicants.csv -o credible.csv --min-credibility 0.05 --order closest
       cat applicants.csv | sev explain loans.sev - --json
     """
+    given: Any = explainer
+    if labels is not None or language is not None:
+        given = load_with_labels(explainer, labels, language, trust_pickle=options["trust_pickle"])
     if output is None or output == "-":
-        _to_stdout(explainer, inputs, as_json, quiet, **options)
+        _to_stdout(given, inputs, as_json, quiet, **options)
         return
     from sev.batch import explain_files
 
@@ -73,7 +109,7 @@ def explain(
     run = partial(_heard, explain_files) if in_thread else explain_files
     try:
         result = run(
-            explainer,
+            given,
             inputs,
             output,
             n_jobs=n_jobs,
@@ -89,9 +125,23 @@ def explain(
             os._exit(130)  # at once: the thread has nothing to say any more
         sys.exit(130)  # in order: what was shared with workers is given back
     progress.close()
-    if result.rows_before:
-        say(f"{result.rows_before:,} rows were done by an earlier run", quiet)
     write_result({"output": str(result.output), "rows": result.rows, "statuses": result.statuses}, as_json)
+    _end_with_errors(result)
+
+
+def _end_with_errors(result: Any) -> None:
+    """End with a status of its own if rows have no answer because they could not be read or scored."""
+    n_errors = result.statuses.get("error", 0)
+    if not n_errors:
+        return
+    where = "the results" if result.output is None else str(result.output)
+    rows = "row was not explained because it" if n_errors == 1 else "rows were not explained because they"
+    click.echo(
+        f"{n_errors:,} {rows} could not be read or scored: in {where} the status is error, and the column reason "
+        f"names the cause. (Exit status {ROWS_WITH_ERRORS}.)",
+        err=True,
+    )
+    sys.exit(ROWS_WITH_ERRORS)
 
 
 def _heard(call: Any, *given: Any, **named: Any) -> Any:
@@ -119,21 +169,24 @@ def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
     sys.stderr.flush()
 
 
-def _to_stdout(explainer: str, inputs: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
-    from sev.batch import explain_stream, input_files, n_rows_of
-    from sev.files import naming, read_whole
+def _to_stdout(explainer: Any, inputs: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
+    from sev.batch import explain_files
 
     unused: dict[str, Any] = {"engine": "local", "address": None, "jobs": 1}
     for name, default in unused.items():
         if options.pop(name) != default:
             raise click.UsageError(f"--{name} needs an output: add -o FILE or -o FOLDER.")
-    archive = read_whole(explainer)
-    files = input_files(inputs, stdin_format=options.pop("stdin_format"), hashed=False)
     out = sys.stdout.buffer
     progress = Progress(quiet or sys.stdout.isatty())  # on a terminal the rows themselves show how it goes on
-    packed = any(file.form.compression for file in files)
-    progress.start(None if packed else n_rows_of(files), 0)
-    with naming(explainer):
-        explain_stream(archive, files, out, as_json=as_json, on_rows=progress.update, **options)
+    result = explain_files(
+        explainer,
+        inputs,
+        out,
+        output_format="jsonl" if as_json else "csv",
+        on_start=progress.start,
+        on_part=progress.update,
+        **options,
+    )
     out.flush()
     progress.close()
+    _end_with_errors(result)

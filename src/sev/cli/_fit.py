@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from sev.cli._options import comma_list, common, restricted, rows_and_labels, table_options, trust_pickle, typed
+from sev.cli._errors import naming_model
+from sev.cli._labels import label_options, labels_for
+from sev.cli._options import actions, comma_list, common, restricted, table_options, trust_pickle, typed
 from sev.cli._output import output_file, say, write_result
+from sev.cli._tables import rows_and_labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sev.explainers import Explainer
 
 
 @click.command()
@@ -21,13 +29,25 @@ from sev.cli._output import output_file, say, write_result
 @table_options
 @click.option("--drop", callback=comma_list, help="Columns that the model does not take: a,b.")
 @click.option(
-    "--reference", default="auto", show_default=True, help='auto, mean, median, or a row as JSON: {"age": 40}.'
+    "--reference",
+    default="auto",
+    show_default=True,
+    help='auto, mean, median, clusters:5, nearest, by:COLUMN, best:clusters:5, or values as JSON: {"age": 40}.',
 )
 @click.option("--group", "groups", multiple=True, help="Columns that move as one: name=a,b. May be given again.")
 @restricted
+@actions
 @click.option("--target", help="The class to explain; default: the model's second class.")
 @click.option("--threshold", type=float, help="On the score of the target; default: the model's own.")
 @click.option("--allow-positive-reference", is_flag=True, help="Go on with a reference that is itself positive.")
+@click.option(
+    "--credibility",
+    type=click.Choice(["isolation", "mixture", "neighbours", "none"]),
+    default="isolation",
+    show_default=True,
+    help="How it is measured whether a result is ordinary among real rows of the other class.",
+)
+@label_options
 @click.option(
     "--output", "-o", required=True, type=click.Path(), help="File to write, such as loans.sev; - is standard output."
 )
@@ -43,10 +63,14 @@ def fit(
     reference: str,
     groups: tuple[str, ...],
     restricted: tuple[str, ...] | None,
+    actions: str | None,
     target: str | None,
     threshold: float | None,
     allow_positive_reference: bool,
+    labels: str | None,
+    language: str | None,
     output: str,
+    credibility: str,
     trust_pickle: bool,
     as_json: bool,
     quiet: bool,
@@ -63,19 +87,23 @@ def fit(
     from sev.files import load_model
 
     fitted = load_model(model, trust_pickle=trust_pickle)
-    rows, labels = rows_and_labels(data, label, text, numbers, [fitted], drop)
+    rows, decisions = rows_and_labels(data, label, text, numbers, [fitted], drop)
     say(f"read {type(fitted).__name__} and {len(rows):,} rows of {rows.shape[1]} columns", quiet)
-    explainer = sev.Explainer(
-        fitted,
-        rows,
-        labels.to_numpy(),
-        target="predicted" if target == "predicted" else _class(target, fitted),
-        reference=_reference(reference),
-        groups=dict(_group(one) for one in groups) or None,
-        restricted=restricted or (),
-        threshold=threshold,
-        allow_positive_reference=allow_positive_reference,
-    )
+    settings = {
+        "target": "predicted" if target == "predicted" else _class(target, fitted, decisions),
+        "reference": _reference(reference),
+        "groups": dict(_group(one) for one in groups) or None,
+        "restricted": restricted or (),
+        "threshold": threshold,
+        "allow_positive_reference": allow_positive_reference,
+        "labels": labels_for(labels, language),
+        "actions": actions,
+        "credibility": False if credibility == "none" else credibility,
+    }
+    with naming_model(fitted, data, rows):
+        explainer = sev.Explainer(fitted, rows, decisions.to_numpy(), **settings)
+    if not hasattr(fitted, "classes_") and len(explainer.classes_) == 2 and target != "predicted":
+        _check_direction(explainer, rows, decisions)
     with output_file(output, ".sev") as path:
         explainer.save(path, allow_pickle=trust_pickle)
     reference_row = explainer.reference.iloc[0]
@@ -88,18 +116,56 @@ def fit(
             "threshold": explainer.threshold,
             "features": list(explainer.feature_names),
             "restricted": list(explainer.restricted),
+            "actions": None if explainer.actions is None else explainer.actions.to_plain(),
             "reference": {str(name): value for name, value in reference_row.items()},
         },
         as_json,
     )
 
 
-def _class(target: str | None, model: Any) -> Any:
-    """The model's class that is written so; else the text read as a number."""
-    for known in getattr(model, "classes_", ()):
-        if str(known) == target:
+def _class(target: str | None, model: Any, labels: Any) -> Any:
+    """The class that is written so: one of the model's, or of a model that does not know its classes a label."""
+    from sev.core import list_names, plain_value, suggest_name
+    from sev.exceptions import InputError
+
+    if target is None:
+        return None
+    own = list(getattr(model, "classes_", ()))
+    classes = [plain_value(one) for one in own] or [plain_value(one) for one in labels.dropna().unique()]
+    for known, plain in zip(own or classes, classes, strict=True):
+        # numbers are compared as such: a column of labels may hold 1.0 where the model has the class 1
+        if str(plain) == target or (not isinstance(plain, (str, bool)) and plain == typed(target)):
             return known
-    return typed(target)
+    whose = "the model" if own else f"the column {labels.name!r}"
+    raise InputError(
+        f"--target {target} is not a class of {whose}{suggest_name(target, classes)} It has {list_names(classes)}."
+    )
+
+
+def _check_direction(explainer: Explainer, rows: pd.DataFrame, labels: pd.Series[Any]) -> None:
+    """Refuse to explain one class with the scores of the other: the file of a model without classes has scores only."""
+    import numpy as np
+    from sklearn.metrics import roc_auc_score
+
+    from sev.core import plain_value
+    from sev.exceptions import InputError
+
+    scorer = explainer.tasks[0].scorer
+    scores = scorer.scores(explainer.form.to_native(rows))
+    known = labels.notna().to_numpy() & np.isfinite(scores)
+    is_target = (labels == scorer.target).to_numpy()[known]
+    if is_target.all() or not is_target.any():
+        return
+    area = float(roc_auc_score(is_target, scores[known]))
+    if area >= 0.5:
+        return
+    target = plain_value(scorer.target)
+    [other] = [plain_value(one) for one in explainer.classes_ if one != scorer.target]
+    raise InputError(
+        f"The scores of the model are lower for rows with the label {target!r} than for rows with {other!r} (in "
+        f"{1 - area:.0%} of all pairs), so that they are scores of {other!r}. The file of the model does not name its "
+        f"classes: use --target {other}."
+    )
 
 
 def _reference(text: str) -> Any:
@@ -108,7 +174,7 @@ def _reference(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise click.BadParameter(f"is no JSON object: {error}", param_hint="--reference") from error
+        raise click.BadParameter(f"is not a JSON object: {error}", param_hint="--reference") from error
 
 
 def _group(text: str) -> tuple[str, list[str]]:

@@ -8,15 +8,21 @@ from typing import Any
 
 import click
 
-from sev.exceptions import BatchError, InputError, MissingDependencyError, ModelError, SevError
+from sev.cli._errors import debug, plain_warnings, report_error
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "fit": ("sev.cli._fit", "Make an explainer from a fitted model and save it."),
     "explain": ("sev.cli._explain", "Explain the rows of files of any size."),
     "reasons": ("sev.cli._reasons", "Write reason codes for each refused row."),
+    "suggest-actions": ("sev.cli._suggest_actions", "Propose a file of actions from a table, for a person to review."),
+    "alone": ("sev.cli._recourse", "Which features could change a decision alone."),
+    "price": ("sev.cli._recourse", "What it costs one person that features are locked."),
+    "menu": ("sev.cli._recourse", "Every set of features that could change one decision."),
     "train": ("sev.cli._train", "Make a model whose decisions need fewer reasons."),
     "compare": ("sev.cli._compare", "Compare models: accuracy and how short their reasons are."),
     "report": ("sev.cli._report", "Write an HTML report about a model's decisions."),
+    "app": ("sev.cli._app", "Open a page on which decisions can be looked at and edited."),
+    "serve": ("sev.cli._app", "Serve the JSON interface of the page, without the page."),
     "demo": ("sev.cli._demo", "Train a model on the bundled loan data and explain its refusals."),
     "reproduce": ("sev.cli._reproduce", "Compute the paper's tables."),
 }
@@ -31,7 +37,7 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(_COMMANDS[name][0]), name)
+        command: click.Command = getattr(import_module(_COMMANDS[name][0]), name.replace("-", "_"))
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -39,27 +45,20 @@ class _Commands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
     def invoke(self, context: click.Context) -> Any:
-        try:
-            return super().invoke(context)
-        except (InputError, ModelError) as error:
-            _fail(error, 2)  # wrong use
-        except (BatchError, MissingDependencyError, SevError) as error:
-            _fail(error, 1)
-        except KeyboardInterrupt:
-            click.echo("Stopped.", err=True)
-            sys.exit(130)
-        except OSError as error:
-            if isinstance(error, BrokenPipeError):
-                raise  # click ends quietly when nobody reads on
-            _fail(error, 1)
-
-
-def _fail(error: Exception, status: int) -> None:
-    click.echo(f"Error: {error}", err=True)
-    sys.exit(status)
+        with plain_warnings(context):
+            try:
+                return super().invoke(context)
+            except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError):
+                raise  # click has its own ways to end, quietly when nobody reads on
+            except KeyboardInterrupt:
+                click.echo("Stopped.", err=True)
+                sys.exit(130)
+            except Exception as error:  # no traceback for a user, whatever a file or a model made of another library do
+                sys.exit(report_error(error, context))
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@debug
 @click.version_option(package_name="sev", prog_name="sev")
 def main() -> None:
     """The smallest set of reasons for every decision of a tabular classifier.

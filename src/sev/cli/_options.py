@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import click
 import numpy as np
+
+from sev.cli._errors import debug
+from sev.typing import Kind, Minimise, Order, Values
 
 Decorator = Callable[[Any], Any]
 
@@ -41,9 +44,10 @@ def _seed(context: click.Context, parameter: click.Parameter, value: int | None)
 
 
 def common(command: Any) -> Any:
-    """``--json``, ``--quiet`` and ``--seed``."""
+    """``--json``, ``--quiet``, ``--seed`` and ``--debug``."""
     wanted = "seed" in inspect.signature(command).parameters
     for option in (
+        debug,
         click.option("--seed", type=int, callback=_seed, expose_value=wanted, help="Seed of whatever is random."),
         click.option("--quiet", "-q", is_flag=True, help="No progress and no messages but errors."),
         click.option("--json", "as_json", is_flag=True, help="JSON instead of a table on standard output."),
@@ -66,58 +70,47 @@ def table_options(command: Any) -> Any:
     return command
 
 
+def choice(name: str, words: Any, text: str, default: str | None = None) -> Decorator:
+    """An option that is one of the words of a type of ``sev.typing``; the default is the first."""
+    known = get_args(words)
+    return click.option(name, type=click.Choice(known), default=default or known[0], show_default=True, help=text)
+
+
 trust_pickle = click.option(
     "--trust-pickle", is_flag=True, help="Load pickled models, which run whatever code is in them."
 )
 restricted = click.option("--restricted", callback=comma_list, help="Features that no explanation may use: a,b.")
-kind = click.option(
-    "--kind", type=click.Choice(["minus", "plus"]), default="minus", show_default=True, help="SEV- or SEV+."
+actions = click.option("--actions", type=click.Path(), help="What features may become: a YAML file of sev.Actions.")
+_VALUES = choice(
+    "--values",
+    Values,
+    "What features may become within the actions: the reference's values, values like it, or any that occurs.",
+)
+_MINIMISE = choice("--minimise", Minimise, "Fewest features, then least cost; or least cost.")
+
+
+def change_options(command: Any) -> Any:
+    """``--actions``, ``--values`` and ``--minimise``: which changes an explanation may make."""
+    return actions(_VALUES(_MINIMISE(command)))
+
+
+_ORDER = choice(
+    "--order",
+    Order,
+    "Which of the minimum sets comes first: furthest across, smallest change, or most credible result.",
+)
+_MIN_CREDIBILITY = click.option(
+    "--min-credibility",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Only results for which at least this share of real rows of the other class is less ordinary: 0.05.",
 )
 
 
-def explained(explainer: Any, data: str, id_column: str | None, quiet: bool) -> Any:
-    """Explanations of a table that fits into memory, with types from the explainer."""
-    import sys
-
-    import pandas as pd
-
-    from sev.batch import read_table, rows_of
-    from sev.exceptions import InputError
-
-    table = read_table(data)
-    if id_column is not None and id_column not in table.column_names:
-        raise InputError(f"{data} has no column {id_column!r} for --id; it has {table.column_names[:12]}.")
-    rows, problems = rows_of(table, explainer.form)
-    if problems:
-        row, problem = next(iter(problems.items()))
-        raise InputError(f"{data}, row {row}: {problem}.")
-    if id_column is not None:
-        rows.index = pd.Index(table.column(id_column).to_pylist(), name=id_column)
-    return explainer.explain(rows, progress=not quiet and sys.stderr.isatty())
+def choice_options(command: Any) -> Any:
+    """``--order`` and ``--min-credibility``: which sets count, and which comes first."""
+    return _ORDER(_MIN_CREDIBILITY(command))
 
 
-def rows_and_labels(
-    data: str,
-    label: str,
-    text: tuple[str, ...] | None,
-    numbers: tuple[str, ...] | None,
-    models: list[Any],
-    drop: Any = (),
-) -> tuple[Any, Any]:
-    """Rows with the columns that models take, and labels."""
-    from sev.batch import read_frame
-    from sev.exceptions import UnknownFeatureError
-
-    frame = read_frame(data, text=text or (), numbers=numbers or ())
-    if label not in frame.columns:
-        raise UnknownFeatureError(f"{data} has no column {label!r} for --label; it has {list(frame.columns)[:12]}.")
-    columns = [name for name in frame.columns if name != label and name not in (drop or ())]
-    for model in models:
-        named = getattr(model, "feature_names_in_", None)
-        if named is not None:
-            missing = [name for name in named if name not in frame.columns]
-            if missing:
-                raise UnknownFeatureError(f"{data} lacks columns that the model takes: {missing[:8]}.")
-            columns = [name for name in frame.columns if name in set(named)]
-            break
-    return frame[columns], frame[label]
+kind = choice("--kind", Kind, "SEV- or SEV+.")

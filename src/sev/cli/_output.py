@@ -35,7 +35,7 @@ def output_file(output: str, suffix: str) -> Iterator[str]:
 def write_result(result: Mapping[str, Any], as_json: bool) -> None:
     """A few named values: one JSON object, or one line each; on standard error if a file went to standard output."""
     err = result.get("output") == "-"
-    plain = {name: _plain(value) for name, value in result.items()}
+    plain = {name: plain_result(value) for name, value in result.items()}
     if as_json:
         click.echo(json.dumps(plain, ensure_ascii=False), err=err)
         return
@@ -54,8 +54,8 @@ def write_frame(frame: pd.DataFrame, as_json: bool) -> None:
         click.echo(frame.to_string(na_rep=""))
         return
     for label, row in frame.iterrows():
-        entry = {str(name): _plain(value) for name, value in row.items()}
-        click.echo(json.dumps({"name": _plain(label), **entry}, ensure_ascii=False))
+        entry = {str(name): plain_result(value) for name, value in row.items()}
+        click.echo(json.dumps({"name": plain_result(label), **entry}, ensure_ascii=False))
 
 
 def say(message: str, quiet: bool) -> None:
@@ -95,26 +95,29 @@ class Progress:
             click.echo(self._line(), err=True)
 
     def close(self) -> None:
-        """End the bar."""
+        """End the bar, and tell what this run and an earlier one have done."""
         if self._bar is not None:
             self._bar.close()
-        elif not self._quiet and self.done:
+        if not self._quiet and self.done and (self._bar is None or self._kept):
             click.echo(self._line(), err=True)
 
     def _line(self) -> str:
-        rate = (self.done - self._kept) / max(time.monotonic() - self._started, 1e-9)
-        line = f"explained {self.done:,} rows, {rate:,.0f} rows/s"
+        new = self.done - self._kept
+        rate = new / max(time.monotonic() - self._started, 1e-9)
+        earlier = f" ({self._kept:,} more were done by an earlier run)" if self._kept else ""
+        line = f"explained {new:,} rows{earlier}, {rate:,.0f} rows/s"
         if not self._total:
             return line
         left = f", {(self._total - self.done) / rate:,.0f} s left" if rate else ""
         return f"{line}, {100 * self.done / self._total:.0f} % of {self._total:,}{left}"
 
 
-def _plain(value: Any) -> Any:
+def plain_result(value: Any) -> Any:
+    """A value of a result, ready for JSON."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain_result(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain_result(entry) for entry in value]
     return plain_value(value)
 
 

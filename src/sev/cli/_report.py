@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from sev.cli._options import common, explained, trust_pickle
+from sev.cli._labels import label_options, load_with_labels
+from sev.cli._options import change_options, choice_options, common, trust_pickle
 from sev.cli._output import output_file, write_result
+from sev.cli._tables import explained_table, no_column
 
 
 @click.command()
 @click.argument("explainer", type=click.Path(exists=True, dir_okay=False))
 @click.argument("data", type=click.Path())
 @click.option("--id", "id_column", help="Column that names the rows, such as an application's number.")
-@click.option("--title", default="Reasons for decisions", show_default=True, help="Heading of the report.")
+@click.option("--title", help='Heading of the report; default: "Reasons for decisions".')
+@click.option("--by", help="Column of DATA: a table of those whom nothing permitted helps, for each of its values.")
+@change_options
+@choice_options
+@label_options
 @click.option("--output", "-o", required=True, type=click.Path(), help="HTML file to write; - is standard output.")
 @trust_pickle
 @common
@@ -20,22 +28,32 @@ def report(
     explainer: str,
     data: str,
     id_column: str | None,
-    title: str,
+    title: str | None,
+    by: str | None,
+    actions: str | None,
+    labels: str | None,
+    language: str | None,
     output: str,
     trust_pickle: bool,
     as_json: bool,
     quiet: bool,
+    **choices: Any,
 ) -> None:
     """Write one HTML file about the decisions on the rows of DATA; it needs no network.
 
     \b
-    Example:
+    Examples:
       sev report loans.sev applicants.csv --id number -o report.html
+      sev report loans.sev applicants.csv --values any --actions actions.yaml -o what-would-help.html
     """
     import sev
+    from sev.exceptions import InputError
 
-    loaded = sev.load(explainer, trust_pickle=trust_pickle)
-    many = explained(loaded, data, id_column, quiet)
+    loaded = load_with_labels(explainer, labels, language, trust_pickle=trust_pickle, actions=actions)
+    many, table = explained_table(loaded, data, id_column, quiet, **choices)
+    if by is not None and by not in table.column_names:
+        raise InputError(no_column(data, by, "--by", table.column_names))
+    groups = None if by is None else table.column(by).to_pandas().rename(by)
     with output_file(output, ".html") as path:
-        sev.report(many, path, title=title, explainer=loaded)
+        sev.report(many, path, title=title, explainer=loaded, by=groups)
     write_result({"output": output, "rows": len(many)}, as_json)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from sev.cli._options import common, restricted, rows_and_labels, table_options, trust_pickle
+from sev.cli._options import common, restricted, table_options, trust_pickle
 from sev.cli._output import output_file, say, write_result
+from sev.cli._tables import rows_and_labels
 
 
 @click.command()
