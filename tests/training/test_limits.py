@@ -158,12 +158,13 @@ def test_the_path_is_measured_on_rows_that_its_models_have_not_seen(monkeypatch)
     folds = fitted[1:]
     assert len(folds) == 5
     assert len(measured.pop(0)) == 120  # the model as it is, to see whether there is anything to gain
-    assert len(measured) == 10
-    for seen, rest in zip(folds, measured[::2], strict=True):
+    path, against = measured[:10], measured[10:]
+    assert len(against) == 10  # against clusters, then against nearest rows, fold by fold
+    for seen, rest in zip([*folds, *folds, *folds], [*path[::2], *against], strict=True):
         assert len(seen) + len(rest) == 120
         assert not seen & {tuple(row) for row in rest.tolist()}
     assert {one.seed for one in tuned} == {8}
-    mean = np.mean([(model.predict(rest) == 1).mean() for rest in measured[::2]])
+    mean = np.mean([(model.predict(rest) == 1).mean() for rest in path[::2]])
     assert record.path.loc[0.0, "positive_rate"] == pytest.approx(mean, abs=0.05)
 
 

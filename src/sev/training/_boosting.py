@@ -19,12 +19,19 @@ class SEVGradientBoostingClassifier(SEVClassifier):
 
     ``base_estimator`` may be scikit-learn's ``GradientBoostingClassifier`` (the default, 200 trees of depth 3) or
     ``HistGradientBoostingClassifier``, XGBoost's ``XGBClassifier``, LightGBM's ``LGBMClassifier`` or CatBoost's
-    ``CatBoostClassifier``, and the fitted model is one of the same class with scaled leaves. Parameters and attributes
-    are those of :class:`SEVLogisticRegression`, save that there is no "volume" and no ``coef_``, and that there is one
-    more parameter.
+    ``CatBoostClassifier``, and the fitted model is one of the same class with scaled leaves. Attributes are those of
+    :class:`SEVLogisticRegression`, save ``coef_``.
 
     Parameters
     ----------
+    objective : {"minus", "plus", "both"}, default="minus"
+        As for :class:`SEVLogisticRegression`, without "volume".
+    restricted, sev_penalty, reference_penalty, rate_penalty, margin, schedule, base_estimator, reference, groups
+        As for :class:`SEVLogisticRegression`.
+    max_iter, learning_rate, batch_size, early_stopping, n_iter_no_change, tol, random_state, verbose
+        As for :class:`SEVLogisticRegression`.
+    class_weight, max_rate_change
+        As for :class:`SEVLogisticRegression`.
     grow : int, default=0
         Trees to add before the re-weighting, for ``GradientBoostingClassifier`` only; 100 is a good number. They are
         of depth 3 and split a column only where a tenth of the rows lie between the split and the reference: a tree

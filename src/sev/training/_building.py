@@ -11,26 +11,27 @@ import numpy as np
 import pandas as pd
 
 from sev.backends import ColumnwiseEncoding, as_float_matrix, representative_rows
+from sev.references import Background
 from sev.space import FeatureSpace, TableForm
 from sev.training._categories import CategoryCodes
-from sev.training._reference import reference_row
+from sev.training._reference import TaskReference
 from sev.training._task import TrainingTask
 from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
 
 
 class Encoded(NamedTuple):
-    """Rows and the reference in encoded space, and the feature of each encoded column."""
+    """Rows and the references in encoded space, and the feature of each encoded column."""
 
     rows: FloatArray
-    reference: FloatArray
+    references: FloatArray
     column_feature: IntArray
 
 
 class RowEncoder(Protocol):
     """Raw rows to the columns that the final estimator takes, and where each of these comes from."""
 
-    def encode(self, frame: pd.DataFrame, reference: pd.DataFrame) -> Encoded:
-        """Rows and one reference in encoded space."""
+    def encode(self, frame: pd.DataFrame, reference: TaskReference) -> Encoded:
+        """Rows and the references in encoded space."""
         ...
 
     @property
@@ -47,11 +48,14 @@ class TaskBuilder:
     ----------
     reference, groups, restricted
         As for :class:`sev.Explainer`.
+    objective : str, default="minus"
+        Which explanations should be short.
     """
 
     reference: Any = "mean"
     groups: Mapping[str, Sequence[Any]] | None = None
     restricted: Iterable[str] = ()
+    objective: str = "minus"
 
     def space(self, frame: pd.DataFrame) -> FeatureSpace:
         """Which columns move as one."""
@@ -66,8 +70,8 @@ class TaskBuilder:
         *,
         weights: FloatArray | None = None,
         categories: frozenset[Any] = frozenset(),
-    ) -> tuple[TrainingTask, pd.DataFrame]:
-        """A task, and its reference as a raw row.
+    ) -> tuple[TrainingTask, TaskReference]:
+        """A task, and what its rows are compared with.
 
         Parameters
         ----------
@@ -85,18 +89,22 @@ class TaskBuilder:
             Columns that the base model takes as categories.
         """
         space = self.space(frame)
-        row = reference_row(self.reference, frame, ~positives, space, is_positive, categories)
-        encoded = encoder.encode(frame, row)
+        background = Background(frame, ~positives, TableForm.of(frame), space, is_positive, categories)
+        reference = TaskReference(self.reference, background)
+        if self.objective == "volume":
+            reference.refuse_several('objective="volume"')
+        encoded = encoder.encode(frame, reference)
         task = TrainingTask(
             rows=encoded.rows,
             labels=positives.astype(np.float64),
             column_feature=encoded.column_feature,
-            reference=encoded.reference,
+            reference=encoded.references[0] if reference.assigned is None else encoded.references,
             allowed=~space.select(self.restricted),
             weights=None if weights is None else weights / weights.mean(),
             native=encoder.native,
+            assigned=reference.assigned,
         )
-        return task, row
+        return task, reference
 
 
 class KnownEncoder:
@@ -121,9 +129,9 @@ class KnownEncoder:
         self._rows = rows
         self._column_feature = column_feature
 
-    def encode(self, frame: pd.DataFrame, reference: pd.DataFrame) -> Encoded:
-        """Rows and one reference in encoded space."""
-        return Encoded(self._rows, self._encode(reference)[0], self._column_feature)
+    def encode(self, frame: pd.DataFrame, reference: TaskReference) -> Encoded:
+        """Rows and the references in encoded space."""
+        return Encoded(self._rows, self._encode(reference.rows), self._column_feature)
 
 
 class ProbedEncoder:
@@ -161,9 +169,13 @@ class ProbedEncoder:
         """Codes of categories back to category columns, where the final estimator takes these."""
         return None if self._codes is None else self._codes.decode
 
-    def encode(self, frame: pd.DataFrame, reference: pd.DataFrame) -> Encoded:
-        """Rows and one reference in encoded space; columns that only the reference moves find their feature too."""
+    def encode(self, frame: pd.DataFrame, reference: TaskReference) -> Encoded:
+        """Rows and the references in encoded space; columns that only a reference moves find their feature too."""
         encoding = self._encoding
-        rows, row = encoding.encode(frame), encoding.encode(reference)
-        encoding.own_new_columns(frame, reference, np.zeros(len(frame), dtype=np.int64), rows, row)
-        return Encoded(rows, row[0], encoding.column_feature)
+        rows, references = encoding.encode(frame), encoding.encode(reference.rows)
+        assigned = reference.assigned
+        if assigned is None:
+            assigned = np.zeros((len(frame), 1), dtype=np.int64)
+        for numbers in np.ascontiguousarray(assigned.T):
+            encoding.own_new_columns(frame, reference.rows, numbers, rows, references)
+        return Encoded(rows, references, encoding.column_feature)

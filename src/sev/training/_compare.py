@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from sev.exceptions import InputError
+from sev.exceptions import InputError, ModelError
 from sev.training._quality import Measure
 from sev.training._weights import check_sample_weight
 from sev.typing import Kind, NativeTable
@@ -54,6 +54,13 @@ def compare(
         share of rows with one reason and the share without any; and the reference's score. Where that score is
         positive, SEV+ says nothing and is NaN.
 
+    Raises
+    ------
+    InputError
+        If there is no model, only one of ``X_train`` and ``y_train`` is passed, or a kind is unknown.
+    ModelError
+        If a model has no probabilities; the message names it.
+
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
@@ -67,6 +74,12 @@ def compare(
     """
     if not models:
         raise InputError("There is nothing to compare: pass a mapping of names to fitted models.")
+    for name, model in models.items():
+        if not hasattr(model, "predict_proba"):
+            raise ModelError(
+                f"{name!r} is a {type(model).__name__} without predict_proba, which models are compared by: pass the "
+                "classifier that it belongs to."
+            )
     if (X_train is None) != (y_train is None):
         raise InputError("X_train and y_train belong together: pass both, or neither.")
     strange = [kind for kind in kinds if kind not in ("plus", "minus")]

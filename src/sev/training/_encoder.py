@@ -46,7 +46,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.scale = scale
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> TableEncoder:
-        """Learn categories, means and variances."""
+        """Learn categories, means and variances.
+
+        Parameters
+        ----------
+        X : table or array of shape (n_rows, n_columns)
+            Training rows.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
         self.columns_ = list(X.columns)
         is_number = np.array([is_quantity(X[column].dtype) for column in self.columns_], dtype=np.bool_)
         self.numbers_: IntArray = np.flatnonzero(is_number)
@@ -66,7 +79,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> FloatArray:
-        """Encode rows."""
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : table or array of shape (n_rows, n_columns)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_encoded)
+            Numbers.
+        """
         parts: list[FloatArray] = []
         if self.numbers_.size:
             numbers = self._numbers(X)

@@ -16,6 +16,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from sev.core import python_value
 from sev.exceptions import InputError, ModelError, TrainingError, TrainingWarning
 from sev.space import TableForm
 from sev.training._base_model import fit_base
@@ -23,6 +24,7 @@ from sev.training._building import KnownEncoder, TaskBuilder
 from sev.training._encoder import TableEncoder
 from sev.training._families import family_of, train
 from sev.training._held_out import HeldOut, LabelledRows, RateChange, hold_out
+from sev.training._reference import TaskReference
 from sev.training._settings import Family, Settings, check_parameters, settings_for
 from sev.training._task import Trained, TrainingTask
 from sev.training._weights import check_sample_weight, combine_weights
@@ -36,7 +38,7 @@ class _Fitted(NamedTuple):
     base: Any
     n_base_fits: int
     task: TrainingTask
-    row: pd.DataFrame
+    reference: TaskReference
     trained: Trained
 
 
@@ -118,9 +120,8 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.final_estimator_ = fitted.trained.estimator
         self.history_ = fitted.trained.history
         self.n_iter_ = len(self.history_)
-        # plain values, which every safe file format can hold
-        self.reference_ = {str(name): _plain(fitted.row[name].iloc[0]) for name in fitted.row.columns}
-        self._refuse_degenerate(fitted.task)
+        self.reference_ = _plain_values(fitted.reference.rows)
+        self._refuse_degenerate(fitted)
         self._expose()
         self._report_rate(None if held_out is None else held_out.measure_change(tolerance, seed))
         return self
@@ -158,20 +159,23 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         encoder = TableEncoder(scale=self._family != "trees").fit(rows.frame)
         encoded = encoder.transform(rows.frame)
         base, n_base_fits = fit_base(self._base(settings.seed, len(encoded)), encoded, rows.labels, rows.weights)
-        builder = TaskBuilder(reference=self.reference, groups=self.groups, restricted=self.restricted)
+        builder = TaskBuilder(
+            reference=self.reference, groups=self.groups, restricted=self.restricted, objective=self.objective
+        )
         column_feature = builder.space(rows.frame).column_feature[encoder.column_source_]
-        task, row = builder.build(
+        task, reference = builder.build(
             rows.frame,
             rows.labels == 1,
             KnownEncoder(encoder.transform, encoded, column_feature),
             lambda some: base.predict_proba(encoder.transform(some))[:, 1] >= 0.5,
             weights=rows.weights,
         )
-        if np.isnan(task.reference).any():
+        # of several references some may be real rows with missing values, as the model has seen them
+        if np.isnan(task.reference).any() and not (task.assigned is not None and self._takes_nan()):
             raise InputError(
                 "The reference has missing values that the model does not take: pass reference= a full row."
             )
-        return _Fitted(encoder, base, n_base_fits, task, row, train(base, task, settings))
+        return _Fitted(encoder, base, n_base_fits, task, reference, train(base, task, settings))
 
     def _hold_out(self, rows: LabelledRows, seed: int) -> HeldOut | None:
         """Scores of rows that were not trained on; None where the share of decisions is not to be held."""
@@ -193,7 +197,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if change is None or abs(change.relative) <= (self.max_rate_change or 0.0):
             return
         warnings.warn(
-            f"On {change.n_rows} rows held out, the tuned model predicts {_plain(self.classes_[1])!r} for "
+            f"On {change.n_rows} rows held out, the tuned model predicts {python_value(self.classes_[1])!r} for "
             f"{change.after:.1%} of the rows and its base model for {change.before:.1%}: a change by "
             f"{change.relative:+.0%}, while max_rate_change={self.max_rate_change:g} allows "
             f"{self.max_rate_change:.0%}. Raise rate_penalty, lower sev_penalty, or train on more rows.",
@@ -211,9 +215,11 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             base.set_params(random_state=seed)
         return base
 
-    def _refuse_degenerate(self, task: TrainingTask) -> None:
-        score = float(self.final_estimator_.predict_proba(task.reference[None])[0, 1])
-        positive = _plain(self.classes_[1])
+    def _refuse_degenerate(self, fitted: _Fitted) -> None:
+        score = fitted.reference.highest_score(
+            lambda rows: self.final_estimator_.predict_proba(self.encoder_.transform(rows))[:, 1]
+        )
+        positive = python_value(self.classes_[1])
         if score >= 0.5:
             warnings.warn(
                 f"After training the reference itself is still predicted {positive!r} (its score is "
@@ -222,7 +228,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 TrainingWarning,
                 stacklevel=4,
             )
-        if not (self.final_estimator_.predict_proba(task.rows)[:, 1] >= 0.5).any():
+        if not (self.final_estimator_.predict_proba(fitted.task.rows)[:, 1] >= 0.5).any():
             raise TrainingError(
                 f"After training no row of the training data is predicted {positive!r}: raise rate_penalty, or "
                 "lower sev_penalty."
@@ -239,7 +245,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if len(self.classes_) > 2:
             raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
         if len(self.classes_) < 2:
-            raise InputError(f"Only one class in y, {_plain(self.classes_[0])!r}: two classes are needed.")
+            raise InputError(f"Only one class in y, {python_value(self.classes_[0])!r}: two classes are needed.")
         if len(numbers) != n_rows:
             raise InputError(f"X has {n_rows} rows but y has {len(numbers)}: they must have the same length.")
         return numbers.astype(np.int64)
@@ -277,8 +283,10 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return tags
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _plain_values(rows: pd.DataFrame) -> dict[str, Any]:
+    """The value of each column, of several rows a list of them: values that every safe file format can hold."""
+    values = {str(name): [python_value(value) for value in rows[name]] for name in rows.columns}
+    return {name: found[0] for name, found in values.items()} if len(rows) == 1 else values
 
 
 def _drop_weightless(rows: LabelledRows) -> LabelledRows:

@@ -1,25 +1,14 @@
-"""Which trainer knows which final estimator: the only file that knows every family."""
+"""Which trainer tunes which final estimator."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from sev._optional import require
+from sev._registry import find, load, routes
 from sev.exceptions import ModelError
 from sev.training._settings import Family, Settings
 from sev.training._task import Trained, Trainer, TrainingTask
-
-_FAMILIES: dict[str, Family] = {
-    "sklearn.LogisticRegression": "linear",
-    "sklearn.LogisticRegressionCV": "linear",
-    "sklearn.MLPClassifier": "network",
-    "sklearn.GradientBoostingClassifier": "trees",
-    "sklearn.HistGradientBoostingClassifier": "trees",
-    "xgboost.XGBClassifier": "trees",
-    "lightgbm.LGBMClassifier": "trees",
-    "catboost.CatBoostClassifier": "trees",
-}
 
 _TRAINERS: dict[Family, str] = {
     "linear": "sev.training._linear:LinearTrainer",
@@ -36,21 +25,19 @@ def family_of(estimator: Any) -> Family:
     ModelError
         When models of this class cannot be tuned, and which can.
     """
-    for cls in type(estimator).__mro__:
-        family = _FAMILIES.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
-        if family is not None:
-            return family
-    raise ModelError(
-        f"{type(estimator).__name__} cannot be tuned for short explanations. These can: "
-        f"{', '.join(sorted(key.partition('.')[2] for key in _FAMILIES))}; for a torch module use sev.losses."
-    )
+    match = find(estimator, "train")
+    if match is None:
+        raise ModelError(
+            f"{type(estimator).__name__} cannot be tuned for short explanations. These can: "
+            f"{', '.join(sorted(key.partition('.')[2] for key in routes('train')))}; for a torch module use sev.losses."
+        )
+    return cast(Family, match.route)
 
 
 def trainer_for(base: Any, task: TrainingTask) -> Trainer:
     """What tunes a fitted final estimator on some rows, as often as wanted, with one penalty or another."""
     require("torch", extra="train", feature="Training for short explanations")
-    module, _, name = _TRAINERS[family_of(base)].partition(":")
-    trainer: Trainer = getattr(import_module(module), name)(base, task)
+    trainer: Trainer = load(_TRAINERS[family_of(base)])(base, task)
     return trainer
 
 

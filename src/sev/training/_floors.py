@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -12,11 +13,32 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import check_scoring, get_scorer_names
 
+from sev.core import suggest_name
 from sev.exceptions import InputError
 from sev.typing import FloatArray, NativeTable
 
 #: How much a metric may lose where nothing is said.
 DEFAULT_LOSS = 0.005
+#: What other libraries and papers call scorers of scikit-learn.
+_OTHER_NAMES = {
+    "auc": "roc_auc",
+    "rocauc": "roc_auc",
+    "auroc": "roc_auc",
+    "gini": "roc_auc",
+    "acc": "accuracy",
+    "bacc": "balanced_accuracy",
+    "balacc": "balanced_accuracy",
+    "auprc": "average_precision",
+    "prauc": "average_precision",
+    "aucpr": "average_precision",
+    "ap": "average_precision",
+    "logloss": "neg_log_loss",
+    "binarylogloss": "neg_log_loss",
+    "crossentropy": "neg_log_loss",
+    "brier": "neg_brier_score",
+    "brierscore": "neg_brier_score",
+    "mcc": "matthews_corrcoef",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +123,8 @@ def _floor_of(model: Any, metric: Any, max_loss: float) -> Floor:
     if isinstance(metric, str):
         if metric not in get_scorer_names():
             raise InputError(
-                f"metric={metric!r} is not a scorer of scikit-learn: sklearn.metrics.get_scorer_names() lists them."
+                f"metric={metric!r} is not a scorer of scikit-learn{_suggest_metric(metric)} "
+                "sklearn.metrics.get_scorer_names() lists them."
             )
         return Floor(metric, check_scoring(model, scoring=metric), max_loss)
     if not callable(metric):
@@ -109,6 +132,12 @@ def _floor_of(model: Any, metric: Any, max_loss: float) -> Floor:
             f"metric={metric!r} must be the name of a scikit-learn scorer or a function of model, X and y."
         )
     return Floor(str(getattr(metric, "__name__", type(metric).__name__)), metric, max_loss)
+
+
+def _suggest_metric(name: str) -> str:
+    """The scorer that was probably meant: by what other libraries call it, or by its letters."""
+    known = _OTHER_NAMES.get(re.sub(r"[^a-z]", "", name.lower()))
+    return suggest_name(known or name, get_scorer_names())
 
 
 def _check_amount(name: str, value: Any) -> float:

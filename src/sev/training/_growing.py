@@ -21,6 +21,8 @@ from sev.typing import FloatArray, IntArray
 #: Share of the rows that must lie between the reference and a split; see ``_Bins``.
 _BETWEEN = 0.1
 _N_BINS = 20
+#: So many references could each be cut out.
+_FEW_REFERENCES = 50
 #: What a new tree's output is multiplied by.
 _STEP = 0.1
 _DEPTH = 3
@@ -28,7 +30,7 @@ _MIN_ROWS_IN_LEAF = 20
 #: The longest Newton step: where a model is sure, the curvature is next to nothing.
 _LONGEST = 4.0
 _LEAST_CURVATURE = 1e-3
-#: Rows that the base model gives less than this are taken never to become positive.
+#: Rows that the base model scores below this are taken never to become positive.
 _MAY_BE_POSITIVE = -0.5
 #: Values of neighbours that are kept, about 240 MB; more rows than fit are sampled.
 _MAX_VALUES = 60_000_000
@@ -41,20 +43,20 @@ def grow_trees(ensemble: Ensemble, task: TrainingTask, settings: Settings) -> li
     Each is a Newton step on the loss that re-weighting minimises: cross-entropy against the ensemble's own
     probabilities, the SEV term at the best neighbours of the moment, the reference term and the rate guard.
     """
-    bins = _Bins(task.rows, task.reference)
+    bins = _Bins(task.rows, task.references)
     rows = _Scored(bins, ensemble, task.rows)
-    reference = _Scored(bins, ensemble, task.reference[None])
+    references = _Scored(bins, ensemble, task.references)
     kinds = neighbour_kinds(settings.objective)
-    most_rows = _MAX_VALUES // (len(task.present) * task.rows.shape[1] * len(kinds))
+    most_rows = _MAX_VALUES // (len(task.present) * task.n_candidates * task.rows.shape[1] * len(kinds))
     chosen = candidates(rows.logits, max(1, most_rows), settings.seed)
     sides = [_Side(bins, ensemble, task, chosen, plus=plus) for plus in kinds]
     formula = settings.formula(positive_rate(rows.logits, task.weights))
-    target = _Target(expit(rows.logits), task.weights, (rows.logits >= 0.0).astype(np.float64))
+    target = _Target(expit(rows.logits), task.weights, (rows.logits >= 0.0).astype(np.float64), task.assigned)
     trees = []
     with progress_bar(settings.grow, "growing", "tree", settings.progress) as bar:
         for number in range(settings.grow):
-            tree = _fit_tree(_pulls_of(formula, target, rows, reference, sides), settings.seed + number)
-            for scored in (rows, reference, *(side.neighbours for side in sides)):
+            tree = _fit_tree(_pulls_of(formula, target, rows, references, sides), settings.seed + number)
+            for scored in (rows, references, *(side.neighbours for side in sides)):
                 scored.add(tree)
             bins.to_values(tree)
             trees.append(tree)
@@ -74,9 +76,12 @@ class _Bins:
     value, and every decision has one reason while the model is the same on all real rows: a reason that says nothing.
     """
 
-    def __init__(self, rows: FloatArray, reference: FloatArray) -> None:
+    def __init__(self, rows: FloatArray, references: FloatArray) -> None:
         columns = rows.astype(np.float32).T  # as the trees compare
-        self._edges = [_edges(*pair) for pair in zip(columns, reference.astype(np.float32), strict=True)]
+        # many references, as real rows near the queries, lie among the rows: no tree can cut them out
+        every = np.atleast_2d(references)
+        few = every if len(every) <= _FEW_REFERENCES else every[:0]
+        self._edges = [_edges(*pair) for pair in zip(columns, few.astype(np.float32).T, strict=True)]
 
     def transform(self, rows: FloatArray) -> Any:
         """The number of the bin of each value, as trees take it."""
@@ -92,17 +97,21 @@ class _Bins:
             inside.threshold[node] = self._edges[inside.feature[node]][int(inside.threshold[node])]
 
 
-def _edges(column: Any, reference: Any) -> Any:
-    """Values between quantiles that have enough rows between themselves and the reference."""
+def _edges(column: Any, references: Any) -> Any:
+    """Values between quantiles that have enough rows between themselves and each reference."""
     seen = np.unique(np.quantile(column, np.linspace(0.0, 1.0, _N_BINS + 1), method="nearest"))
     edges = ((seen[:-1] + seen[1:]) / 2).astype(np.float32)
-    between = [
-        (
-            (column > edge) & (column <= reference) if edge < reference else (column >= reference) & (column <= edge)
-        ).mean()
-        for edge in edges
-    ]
-    return edges[np.array(between, dtype=float) >= _BETWEEN]
+    for reference in np.unique(references):
+        between = [
+            (
+                (column > edge) & (column <= reference)
+                if edge < reference
+                else (column >= reference) & (column <= edge)
+            ).mean()
+            for edge in edges
+        ]
+        edges = edges[np.array(between, dtype=float) >= _BETWEEN]
+    return edges
 
 
 class _Scored:
@@ -127,18 +136,19 @@ class _Pull(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What the rows should keep: the base model's probabilities and decisions; and their weights."""
+    """What the rows should keep: the base model's probabilities and decisions; their weights and references."""
 
     probabilities: FloatArray
     weights: FloatArray | None
     decisions: FloatArray
+    assigned: IntArray | None = None
 
 
 class _Side:
     """The one-step neighbours of rows that are or may become positive, for SEV+ or SEV-."""
 
     def __init__(self, bins: _Bins, ensemble: Ensemble, task: TrainingTask, rows: IntArray, *, plus: bool) -> None:
-        every = [task.neighbours(task.rows[rows], feature, plus=plus) for feature in task.present.tolist()]
+        every = list(task.one_step(rows, plus=plus))
         self.neighbours = _Scored(bins, ensemble, np.concatenate(every))
         self._shape = len(every), len(rows)
         self._rows = rows
@@ -153,12 +163,12 @@ class _Side:
 
 
 def _pulls_of(
-    formula: LossFormula, target: _Target, rows: _Scored, reference: _Scored, sides: list[_Side]
+    formula: LossFormula, target: _Target, rows: _Scored, references: _Scored, sides: list[_Side]
 ) -> list[_Pull]:
     """Derivatives of the loss by the logits of the rows, of the reference and of the best neighbours."""
     n_rows = len(rows.logits)
     weights = None if target.weights is None else torch.from_numpy(target.weights)
-    logits, at_reference = _variable(rows.logits), _variable(reference.logits)
+    logits, at_reference = _variable(rows.logits), _variable(references.logits)
     best = [side.best_neighbours(rows.logits) for side in sides]
     at_best = [_variable(side.neighbours.logits[places]) for side, (places, _) in zip(sides, best, strict=True)]
     mine = [None if weights is None else weights[torch.from_numpy(of)] for _, of in best]
@@ -168,7 +178,8 @@ def _pulls_of(
         every = zip(at_best, sides, mine, strict=True)
         return [some.sev_term(one[:, None], plus=side.plus, weights=weight) for one, side, weight in every]
 
-    total = formula.combine(batch, sev_terms(formula), at_reference).total
+    by_row = at_reference if target.assigned is None else at_reference[torch.from_numpy(target.assigned)]
+    total = formula.combine(batch, sev_terms(formula), by_row).total
     first = [n_rows * one for one in _gradients(total, [logits, at_reference, *at_best])]
     # without a margin no neighbour is far enough: those that are now hold the new tree back
     free = formula.sev_penalty * sum(sev_terms(replace(formula, margin=0.5)), torch.zeros(()))
@@ -177,7 +188,7 @@ def _pulls_of(
     curvature = score * (1.0 - score) * (1.0 if target.weights is None else target.weights)
     return [
         _Pull(rows.bins, first[0], curvature),
-        _Pull(reference.bins, first[1], np.abs(first[1])),
+        _Pull(references.bins, first[1], np.abs(first[1])),
         *(
             _Pull(side.neighbours.bins[places], one, hold)
             for side, (places, _), one, hold in zip(sides, best, first[2:], holds, strict=True)

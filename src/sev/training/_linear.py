@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -53,7 +53,7 @@ class LinearTrainer:
             settings,
             self.rows.numpy() @ weights + bias,
             self.rate,
-            reference_logit=float(self.reference.numpy() @ weights) + bias,
+            reference_logit=self._task.guarded_logit(self.reference.numpy() @ weights) + bias,
             weights=self._task.weights,
         )
         # what a constant column adds stays as it was
@@ -75,6 +75,15 @@ def scaling_of(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     return centre, spread
 
 
+class _Scored(NamedTuple):
+    """Rows of a batch and their logits; the logit of the reference, or those of each row's, and which these are."""
+
+    rows: Tensor
+    logits: Tensor
+    reference_logit: Tensor
+    assigned: Tensor | None
+
+
 class _LinearLoss:
     """The loss of a linear model on standardised columns."""
 
@@ -82,6 +91,7 @@ class _LinearLoss:
         task = problem.task
         self._rows = problem.rows
         self._reference = problem.reference
+        self._assigned = None if task.assigned is None else torch.from_numpy(task.assigned)
         self._varying = problem.varying
         self._column_feature = torch.from_numpy(task.column_feature)
         self._present = torch.from_numpy(task.present)
@@ -120,23 +130,37 @@ class _LinearLoss:
         if not with_sev:
             return losses.LossParts.of_fit(self._formula.fit_term(seen))
         reference_logit = self._reference @ self.weights + self.bias
-        sev = self._sev(rows, logits, reference_logit, seen.weights)
+        assigned = self._assigned if batch is None or self._assigned is None else self._assigned[batch]
+        if assigned is not None:
+            reference_logit = reference_logit[assigned]
+        sev = self._sev(_Scored(rows, logits, reference_logit, assigned), seen.weights)
         parts = self._formula.combine(seen, sev, reference_logit, sev_penalty=self._penalty.weight)
         self._penalty.see(parts.fit, seen.targets, seen.weights)
         return parts
 
-    def _sev(self, rows: Tensor, logits: Tensor, reference_logit: Tensor, weights: Tensor | None) -> Tensor:
+    def _sev(self, scored: _Scored, weights: Tensor | None) -> Tensor:
         objective = self._settings.objective
         if objective == "volume":
-            return losses.vol_opt(self.weights[self._varying], reference_logit)
-        positive = torch.nonzero(logits.detach() >= 0.0)[:, 0]
-        by_column = (rows[positive] - self._reference) * self.weights
-        empty = by_column.new_zeros(len(positive), self._n_features)
-        gains = empty.index_add(1, self._column_feature, by_column)[:, self._present]
+            return losses.vol_opt(self.weights[self._varying], scored.reference_logit)
+        positive = torch.nonzero(scored.logits.detach() >= 0.0)[:, 0]
+        logits, reference_logit = scored.logits[positive, None], scored.reference_logit
+        if scored.assigned is None:
+            gains = self._gains(scored.rows[positive] - self._reference)
+        else:
+            # one block of neighbours for each candidate reference
+            others = self._reference[scored.assigned[positive]]
+            gains = self._gains((scored.rows[positive, None] - others).flatten(0, 1)).reshape(len(positive), -1)
+            reference_logit = reference_logit[positive].repeat_interleave(len(self._present), dim=1)
         mine = None if weights is None else weights[positive]
         total = torch.zeros((), dtype=torch.float64)
         if objective in ("plus", "both"):
             total = total + self._formula.sev_term(reference_logit + gains, plus=True, weights=mine)
         if objective in ("minus", "both"):
-            total = total + self._formula.sev_term(logits[positive, None] - gains, plus=False, weights=mine)
+            total = total + self._formula.sev_term(logits - gains, plus=False, weights=mine)
         return total
+
+    def _gains(self, differences: Tensor) -> Tensor:
+        """What each feature adds to the logit, from the difference between rows and their references."""
+        by_column = differences * self.weights
+        empty = by_column.new_zeros(len(by_column), self._n_features)
+        return empty.index_add(1, self._column_feature, by_column)[:, self._present]

@@ -40,8 +40,9 @@ class SEVLogisticRegression(SEVClassifier):
         128.
     base_estimator : estimator, default=None
         Unfitted model of the same family to start from. None is a good default of the family.
-    reference : {"mean", "median", "auto"}, row or object of :mod:`sev.references`, default="mean"
-        What features are changed to; the same as for :class:`sev.Explainer`.
+    reference : {"mean", "median", "auto"}, row, table or object of :mod:`sev.references`, default="mean"
+        What features are changed to; the same as for :class:`sev.Explainer`. With several reference rows, as of
+        ``Clusters(5)`` or ``Nearest()``, each training row has the one that it would be explained with.
     groups : mapping of str to list of columns, default=None
         Columns that move as one. One-hot blocks are found by themselves.
     max_iter : int, default=None
@@ -80,7 +81,7 @@ class SEVLogisticRegression(SEVClassifier):
     base_estimator_, final_estimator_ : estimator
         Before and after tuning, on encoded rows.
     reference_ : dict
-        The reference: the value of each column.
+        The reference: the value of each column; with several reference rows, the list of their values.
     history_ : list of dict
         Mean of each term of the loss in each pass.
     rate_change_ : float

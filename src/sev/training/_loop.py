@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from sev._optional import one_torch_thread
 from sev.exceptions import TrainingError
 from sev.training._progress import progress_bar
 from sev.training._settings import Settings
@@ -19,7 +19,7 @@ Step = Callable[[Tensor | None, bool], LossParts]
 
 
 def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Settings) -> list[dict[str, float]]:
-    """Minimise the loss that ``step`` gives.
+    """Minimise the loss that ``step`` returns.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
     watch = _Watch(settings.tol, settings.n_iter_no_change)
     history: list[dict[str, float]] = []
     bar = progress_bar(epochs, "training", "epoch", settings.progress)
-    with _one_thread(), bar:
+    with one_torch_thread(torch), bar:
         for epoch in range(epochs):
             with_sev = epoch >= schedule.warmup
             seen: list[tuple[int, list[float]]] = []
@@ -69,17 +69,6 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
             if settings.early_stopping and with_sev and watch.is_over(history[-1]["total"]):
                 break
     return history
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """One thread for torch: sums then come out the same on every machine, and small steps do not wait for others."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class _Watch:

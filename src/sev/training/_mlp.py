@@ -15,8 +15,19 @@ class SEVMLPClassifier(SEVClassifier):
 
     Tuned in torch, but scikit-learn's ``MLPClassifier`` before and after: predictions need no torch. The base model is
     by default one of two hidden layers of 128 with early stopping; where it predicts nobody positive it is fitted again
-    with up to three other seeds, and then without early stopping. Parameters and attributes are those of
-    :class:`SEVLogisticRegression`, save that there is no "volume" and no ``coef_``.
+    with up to three other seeds, and then without early stopping. Attributes are those of
+    :class:`SEVLogisticRegression`, save ``coef_``.
+
+    Parameters
+    ----------
+    objective : {"minus", "plus", "both"}, default="minus"
+        As for :class:`SEVLogisticRegression`, without "volume".
+    restricted, sev_penalty, reference_penalty, rate_penalty, margin, schedule, base_estimator, reference, groups
+        As for :class:`SEVLogisticRegression`.
+    max_iter, learning_rate, batch_size, early_stopping, n_iter_no_change, tol, random_state, verbose
+        As for :class:`SEVLogisticRegression`.
+    class_weight, max_rate_change
+        As for :class:`SEVLogisticRegression`.
 
     Examples
     --------

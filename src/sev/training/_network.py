@@ -49,14 +49,14 @@ class NetworkTrainer:
         return Trained(_with_weights(self._base, module), history)
 
     def _shift_bias(self, module: nn.Sequential, settings: Settings) -> None:
-        reference = torch.from_numpy(self._task.reference.astype(np.float32))[None]
+        references = torch.from_numpy(self._task.references.astype(np.float32))
         last = [layer for layer in module if isinstance(layer, nn.Linear)][-1]
         with torch.no_grad():
             shift = final_shift(
                 settings,
                 module(self.rows).numpy().astype(np.float64),
                 self.rate,
-                reference_logit=float(module(reference)),
+                reference_logit=self._task.guarded_logit(module(references).numpy()),
                 weights=self._task.weights,
             )
             last.bias.add_(shift)
@@ -72,6 +72,7 @@ class _NetworkLoss:
         labels = torch.from_numpy(task.labels.astype(np.float32))
         self._targets = torch.sigmoid(problem.logits) if settings.schedule.distil else labels
         self._weights = problem.weights
+        self._assigned = None if task.assigned is None else torch.from_numpy(task.assigned)
         self._decisions = (problem.logits >= 0.0).to(torch.float32)
         self._loss = losses.SEVLoss(
             task.reference.astype(np.float32),
@@ -102,7 +103,8 @@ class _NetworkLoss:
         sweep = int(self._visits[chosen[0]]) % 2 == 0
         self._visits[chosen] += 1
         self._loss.sev_penalty = self._penalty.weight
-        known = {"weights": weights, "decisions": self._decisions[chosen]}
+        assigned = None if self._assigned is None else self._assigned[chosen]
+        known = {"weights": weights, "decisions": self._decisions[chosen], "assigned": assigned}
         parts: losses.LossParts = self._loss(self._module, rows, targets, hints=hints, sweep=sweep, **known)
         self._penalty.see(parts.fit, targets, weights)
         for one, hint in zip(self._hints, hints, strict=True):

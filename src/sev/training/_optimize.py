@@ -83,7 +83,8 @@ def optimize(
     class_weight : dict or "balanced", default=None
         Weight of each class in training, not in the figures.
     restricted, groups, reference
-        As for :class:`sev.Explainer`.
+        As for :class:`sev.Explainer`. With several reference rows, as of ``sev.references.Clusters(5)``, each row is
+        trained against the one that it would be explained with.
     grow : int, default=0
         Trees to add to a ``GradientBoostingClassifier``; see :class:`sev.SEVGradientBoostingClassifier`.
     max_rows : int, default=1000
@@ -115,7 +116,7 @@ def optimize(
     ('LogisticRegression', 2)
     """
     model, family = tunable(model)
-    builder = TaskBuilder(reference=reference, groups=groups, restricted=check_names(restricted))
+    builder = TaskBuilder(reference=reference, groups=groups, restricted=check_names(restricted), objective=objective)
     limits = Limits(floors_of(model, metric, max_metric_loss, max_accuracy_loss), max_rate_change)
     weights = _check_penalties(penalties, objective)
     given = {"objective": objective, "schedule": "recipe", "grow": grow, "max_rate_change": max_rate_change}
@@ -128,19 +129,24 @@ def optimize(
     tuner = Tuner.of(model, X, labels, builder, weights=rows.training_weights)
     walker = PathWalker(model, rows, builder, objective, limits.floors, max_rows)
     start = walker.measure_start()
-    hopeless = _why_hopeless(start.loc[0.0])
+    hopeless = _why_hopeless(start.lines.loc[0.0])
     if hopeless:
-        path = limits.judge(start)
         record = OptimizationRecord(
-            objective, path, None, f"The model is returned as it was: {hopeless}.", "the model's own training rows"
+            objective,
+            limits.judge(start.lines),
+            None,
+            f"The model is returned as it was: {hopeless}.",
+            "the model's own training rows",
+            walker.measure_against([start], None),
         )
         warnings.warn(record.reason, TrainingWarning, stacklevel=2)
         return model, record
     with progress_bar(len(splits) * (1 + len(weights)), "penalty path", "model", verbose) as bar:
         found = [walker.walk(split, settings, bar) for split in splits]
-    path = limits.judge(pd.concat(found).groupby(level=0, sort=True).mean())
+    path = limits.judge(pd.concat([one.lines for one in found]).groupby(level=0, sort=True).mean())
     chosen, tuned, notes = _apply(tuner, rows, path, settings, limits)
-    record = OptimizationRecord(objective, path, chosen, _reason(path, chosen, limits, notes), validation)
+    against = walker.measure_against(found, chosen)
+    record = OptimizationRecord(objective, path, chosen, _reason(path, chosen, limits, notes), validation, against)
     if chosen is None:
         warnings.warn(record.reason, TrainingWarning, stacklevel=2)
     return tuned, record

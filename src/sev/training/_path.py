@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from sev.exceptions import TrainingError
+from sev.exceptions import PositiveReferenceError, ReferenceWarning, TrainingError
 from sev.training._base_model import fresh_copy
 from sev.training._building import TaskBuilder
 from sev.training._floors import Floor
@@ -27,6 +28,10 @@ _KINDS: dict[str, tuple[Kind, ...]] = {
 }
 
 
+#: Whom decisions are compared with in the record, whatever the training was for.
+_AGAINST: dict[str, Any] = {"mean": "mean", "clusters": "clusters", "nearest": "nearest"}
+
+
 class Rows(NamedTuple):
     """Rows with their labels, and their weights in training and in figures."""
 
@@ -39,6 +44,15 @@ class Rows(NamedTuple):
         """Some of the rows."""
         training, measured = (None if one is None else one[rows] for one in (self.training_weights, self.weights))
         return Rows(take_rows(self.X, rows), self.labels[rows], training, measured)
+
+
+class Walked(NamedTuple):
+    """Figures of one split by penalty, its models, and the rows that these were trained and measured on."""
+
+    lines: pd.DataFrame
+    models: dict[float, Any]
+    train: Rows
+    rest: Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,36 +82,83 @@ class PathWalker:
     floors: tuple[Floor, ...]
     max_rows: int | None
 
-    def measure_start(self) -> pd.DataFrame:
+    def measure_start(self) -> Walked:
         """Figures of the model as it is, on the rows that it was fitted on: a path of one line."""
-        return pd.DataFrame.from_dict({0.0: self._measure(self.model, self.rows, self.rows)}, orient="index")
+        lines = pd.DataFrame.from_dict({0.0: self._measure(self.model, self.rows, self.rows)}, orient="index")
+        return Walked(lines, {0.0: self.model}, self.rows, self.rows)
 
-    def walk(self, split: tuple[IntArray, IntArray], path: Mapping[float, Settings], bar: Any) -> pd.DataFrame:
+    def walk(self, split: tuple[IntArray, IntArray], path: Mapping[float, Settings], bar: Any) -> Walked:
         """Figures of one split: a model fitted on the first rows, as it is and tuned with each penalty."""
         train, rest = self.rows.take(split[0]), self.rows.take(split[1])
         base = fit_with_weights(fresh_copy(self.model), train.X, train.labels, train.training_weights)
         lines: dict[float, dict[str, float]] = {0.0: self._measure(base, train, rest)}
+        models = {0.0: base}
         bar.update()
         tuner = Tuner.of(base, train.X, train.labels, self.builder, weights=train.training_weights)
         for penalty, settings in path.items():
             try:
-                lines[penalty] = self._measure(tuner.tune(settings), train, rest)
+                models[penalty] = tuner.tune(settings)
+                lines[penalty] = self._measure(models[penalty], train, rest)
             except TrainingError:
                 lines[penalty] = {"failed": True}
+            except PositiveReferenceError:
+                lines[penalty] = {"reference_positive": 1.0}
             bar.update()
-        return pd.DataFrame.from_dict(lines, orient="index").fillna({"failed": False})
+        return Walked(pd.DataFrame.from_dict(lines, orient="index").fillna({"failed": False}), models, train, rest)
 
-    def _measure(self, model: Any, train: Rows, rest: Rows) -> dict[str, float]:
-        measure = Measure(
+    def measure_against(self, walked: Sequence[Walked], chosen: float | None) -> pd.DataFrame:
+        """Mean SEV against the usual references, before and after tuning: a line for each reference.
+
+        A model that is short against one artificial row only is seen here.
+        """
+        given = self.builder.reference
+        own = given if isinstance(given, str) else "given"
+        times = {"before": 0.0, "after": 0.0 if chosen is None else chosen}
+        sizes = {
+            name: {penalty: self._mean_size(walked, penalty, reference) for penalty in set(times.values())}
+            for name, reference in _AGAINST.items()
+            if name != own
+        }
+        # measured already, for the path
+        sizes[own] = {
+            penalty: float(np.mean([one.lines["sev"][penalty] for one in walked])) for penalty in times.values()
+        }
+        return pd.DataFrame(
+            {time: {name: found[penalty] for name, found in sizes.items()} for time, penalty in times.items()}
+        ).rename_axis("reference")
+
+    def _mean_size(self, walked: Sequence[Walked], penalty: float, reference: Any) -> float:
+        """Mean SEV over the splits; NaN where every reference of that kind is predicted positive."""
+        sizes = []
+        for one in walked:
+            measure = self._measure_with(one.train, reference)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ReferenceWarning)  # which groups are left out is no matter here
+                try:
+                    found = measure.of(one.models[penalty], one.rest.X, one.rest.labels, one.rest.weights)
+                except (KeyError, PositiveReferenceError):
+                    return float("nan")
+            sizes.append(path_line(found, self._is_restricted)["sev"])
+        return float(np.mean(sizes))
+
+    @property
+    def _is_restricted(self) -> bool:
+        return bool(tuple(self.builder.restricted))
+
+    def _measure_with(self, train: Rows, reference: Any) -> Measure:
+        return Measure(
             X_train=train.X,
             y_train=train.labels,
             kinds=_KINDS[self.objective],
-            reference=self.builder.reference,
+            reference=reference,
             groups=self.builder.groups,
             restricted=self.builder.restricted,
             max_rows=self.max_rows,
         )
-        line = path_line(measure.of(model, rest.X, rest.labels, rest.weights), bool(tuple(self.builder.restricted)))
+
+    def _measure(self, model: Any, train: Rows, rest: Rows) -> dict[str, float]:
+        measure = self._measure_with(train, self.builder.reference)
+        line = path_line(measure.of(model, rest.X, rest.labels, rest.weights), self._is_restricted)
         for floor in self.floors:
             if floor.name not in line:
                 line[floor.name] = floor.measure(model, rest.X, rest.labels, rest.weights)

@@ -82,9 +82,9 @@ class Measure:
         return found
 
     def reference_score(self, model: Any, explainer: Explainer) -> float:
-        """The model's score of the explainer's reference."""
+        """The model's score of the explainer's reference, of several the highest."""
         rows = TableForm.of(self.X_train).to_native(explainer.reference)
-        return float(np.asarray(model.predict_proba(rows))[0, 1])
+        return float(np.asarray(model.predict_proba(rows))[:, 1].max())
 
 
 class Sample(NamedTuple):

@@ -25,6 +25,20 @@ class OptimizationRecord:
         What was done and why, in a sentence or two.
     validation : str
         How the path was measured.
+    against : DataFrame
+        Mean SEV against the mean, the nearest typical row of a group, the nearest real row and the reference that the
+        model was tuned for, before and after tuning, on the same rows as the path: a model may be short against one
+        artificial row only. NaN where the model predicts every such reference positive.
+
+    Examples
+    --------
+    >>> import numpy as np, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> y = (X.sum(axis=1) > 0).astype(int)
+    >>> model, record = sev.optimize(LogisticRegression().fit(X, y), X, y, objective="plus", verbose=False)
+    >>> record.path.shape[0] > 0
+    True
     """
 
     objective: str
@@ -32,6 +46,11 @@ class OptimizationRecord:
     chosen: float | None
     reason: str
     validation: str
+    against: pd.DataFrame
 
     def __str__(self) -> str:
-        return f"{self.reason} Measured by {self.validation}."
+        sizes = [
+            f"{name} {line['before']:.2f}" + ("" if self.chosen is None else f" -> {line['after']:.2f}")
+            for name, line in self.against.iterrows()
+        ]
+        return f"{self.reason} Mean SEV against other references: {', '.join(sizes)}. Measured by {self.validation}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -12,6 +12,9 @@ import numpy as np
 from sev.exceptions import InputError, TrainingError
 from sev.training._settings import Settings
 from sev.typing import BoolArray, FloatArray, IntArray
+
+#: Share of the rows whose reference stays below the threshold by the margin, where there are several references.
+_GUARDED_SHARE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +29,8 @@ class TrainingTask:
         0 and 1.
     column_feature : ndarray of int, shape (n_columns,)
         The feature of each column.
-    reference : ndarray of shape (n_columns,)
-        The reference, encoded.
+    reference : ndarray of shape (n_columns,) or (n_references, n_columns)
+        The reference, encoded: one for all rows, or several.
     allowed : ndarray of bool, shape (n_features,)
         Features that an explanation may use.
     weights : ndarray of shape (n_rows,) or None
@@ -35,6 +38,8 @@ class TrainingTask:
     native : callable or None
         Encoded rows in the form that the final estimator takes, where that is not an array of numbers: category
         columns of boosted trees.
+    assigned : ndarray of int, shape (n_rows, n_candidates), or None
+        With several references, the numbers of those that each row is compared with; None: one for all rows.
     """
 
     rows: FloatArray
@@ -44,8 +49,11 @@ class TrainingTask:
     allowed: BoolArray
     weights: FloatArray | None = None
     native: Callable[[FloatArray], Any] | None = None
+    assigned: IntArray | None = None
 
     def __post_init__(self) -> None:
+        if (self.reference.ndim == 1) != (self.assigned is None):
+            raise ValueError("several references need the numbers of those of each row, one reference needs none")
         if not self.allowed.any():
             raise InputError("Every feature is restricted: leave at least one that an explanation may use.")
 
@@ -64,11 +72,43 @@ class TrainingTask:
         found: IntArray = np.setdiff1d(np.unique(self.column_feature), self.present)
         return found
 
-    def neighbours(self, rows: FloatArray, feature: int, *, plus: bool) -> FloatArray:
+    @property
+    def n_candidates(self) -> int:
+        """How many references each row is compared with."""
+        return 1 if self.assigned is None else self.assigned.shape[1]
+
+    @property
+    def references(self) -> FloatArray:
+        """All references, shape (n_references, n_columns)."""
+        return np.atleast_2d(self.reference)
+
+    def one_step(self, rows: IntArray, *, plus: bool) -> Iterator[FloatArray]:
+        """The neighbours of some rows, given by number: for each candidate reference and each feature in turn."""
+        for candidate in range(self.n_candidates):
+            reference = self.reference
+            if self.assigned is not None:
+                reference = reference[self.assigned[rows, candidate]]
+            for feature in self.present.tolist():
+                yield self.neighbours(self.rows[rows], feature, plus=plus, reference=reference)
+
+    def neighbours(
+        self, rows: FloatArray, feature: int, *, plus: bool, reference: FloatArray | None = None
+    ) -> FloatArray:
         """Rows with one feature of the reference or, for ``plus``, the reference with one feature of each row."""
         mine = self.column_feature == feature
-        changed: FloatArray = np.where(mine, rows, self.reference) if plus else np.where(mine, self.reference, rows)
+        other = self.reference if reference is None else reference
+        changed: FloatArray = np.where(mine, rows, other) if plus else np.where(mine, other, rows)
         return changed
+
+    def guarded_logit(self, logits: Any) -> float:
+        """From the logits of the references, the one that the share of positive rows must not push too high.
+
+        Of several it is the one that those of nine rows in ten do not exceed: among many real rows some are always
+        close to the threshold.
+        """
+        if self.assigned is None:
+            return float(np.ravel(logits)[0])
+        return float(np.quantile(np.asarray(logits, dtype=np.float64)[self.assigned[:, 0]], _GUARDED_SHARE))
 
     def to_native(self, rows: FloatArray) -> Any:
         """Encoded rows as the final estimator takes them."""

@@ -89,14 +89,14 @@ class TreeTables:
         self.logits = outputs[:, :n_own].sum(axis=1, dtype=np.float64) + ensemble.offset
         self.rate = positive_rate(self.logits, task.weights)
         self.outputs = torch.from_numpy(outputs)
-        self.reference = torch.from_numpy(tree_outputs(ensemble, task, task.reference[None])[0])
+        self.references = torch.from_numpy(tree_outputs(ensemble, task, task.references))
         kinds = neighbour_kinds(objective)
-        most_rows = _MAX_OUTPUTS // (len(task.present) * ensemble.n_trees * len(kinds))
+        most_rows = _MAX_OUTPUTS // (len(task.present) * task.n_candidates * ensemble.n_trees * len(kinds))
         chosen = candidates(self.logits, max(1, most_rows), seed)
         #: The place of each row among those with neighbours, -1 for none.
         self.place = torch.full((len(self.logits),), -1)
         self.place[torch.from_numpy(chosen)] = torch.arange(len(chosen))
-        self.neighbours = [(plus, _Neighbours(ensemble, task, task.rows[chosen], plus=plus)) for plus in kinds]
+        self.neighbours = [(plus, _Neighbours(ensemble, task, chosen, plus=plus)) for plus in kinds]
 
     def final_shift(self, settings: Settings, weights: Tensor, bias: float) -> float:
         """What to add to the bias at the end to keep the share of positive rows."""
@@ -105,7 +105,7 @@ class TreeTables:
             settings,
             (self.outputs @ weights).numpy().astype(np.float64) + offset,
             self.rate,
-            reference_logit=float(self.reference @ weights) + offset,
+            reference_logit=self.task.guarded_logit((self.references.squeeze(0) @ weights).numpy()) + offset,
             weights=self.task.weights,
         )
 
@@ -120,6 +120,7 @@ class _WeightLoss:
         self._targets = torch.from_numpy(targets.astype(np.float32))
         self._decisions = torch.from_numpy((tables.logits >= 0.0).astype(np.float32))
         self._row_weights = None if task.weights is None else torch.from_numpy(task.weights.astype(np.float32))
+        self._assigned = None if task.assigned is None else torch.from_numpy(task.assigned)
         self._offset = float(tables.ensemble.offset)
         self._settings = settings
         self._formula = settings.formula(tables.rate)
@@ -142,7 +143,9 @@ class _WeightLoss:
         for plus, neighbours in self._tables.neighbours:
             best = self._logits(neighbours.best_outputs(self._tables.place[rows], self.weights.detach()))
             sev.append(self._formula.sev_term(best[:, None], plus=plus, weights=weights))
-        reference_logit = self._logits(self._tables.reference[None])
+        reference_logit = self._logits(self._tables.references)
+        if self._assigned is not None:
+            reference_logit = reference_logit[self._assigned if batch is None else self._assigned[batch]]
         parts = self._formula.combine(seen, sev, reference_logit, sev_penalty=self._penalty.weight)
         self._penalty.see(parts.fit, seen.targets, seen.weights)
         return parts
@@ -157,12 +160,11 @@ class _Neighbours:
     Neighbours that are the same row, as most are for SEV+ and columns with few values, are kept once.
     """
 
-    def __init__(self, ensemble: Ensemble, task: TrainingTask, rows: FloatArray, *, plus: bool) -> None:
+    def __init__(self, ensemble: Ensemble, task: TrainingTask, rows: IntArray, *, plus: bool) -> None:
         tables: list[FloatArray] = []
         places: list[IntArray] = []
         start = 0
-        for feature in task.present.tolist():
-            changed = task.neighbours(rows, feature, plus=plus)
+        for changed in task.one_step(rows, plus=plus):
             distinct, place = np.unique(changed, axis=0, return_inverse=True)
             tables.append(tree_outputs(ensemble, task, distinct))
             places.append(start + place.ravel())

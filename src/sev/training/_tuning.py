@@ -16,6 +16,7 @@ from sev.space import TableForm
 from sev.training._building import ProbedEncoder, TaskBuilder
 from sev.training._estimators import SEVClassifier
 from sev.training._families import family_of, trainer_for
+from sev.training._reference import TaskReference
 from sev.training._settings import Family, Settings
 from sev.training._task import Trainer, TrainingTask
 from sev.typing import BoolArray, FloatArray, NativeTable
@@ -31,13 +32,16 @@ class Tuner:
         Is not changed.
     task : TrainingTask
         Its rows, encoded.
-    reference : table of one row
-        The reference, as the model takes rows.
+    reference : TaskReference
+        What the rows are compared with.
+    form : TableForm
+        What rows look like.
     """
 
     model: Any
     task: TrainingTask
-    reference: NativeTable
+    reference: TaskReference
+    form: TableForm
 
     @classmethod
     def of(
@@ -61,7 +65,9 @@ class Tuner:
         categories = category_columns(model, form.columns)
         try:
             encoder = ProbedEncoder(unwrap(model, "predict_proba").transform, form, builder.space(frame), frame)
-            task, row = builder.build(frame, positives, encoder, is_positive, weights=weights, categories=categories)
+            task, reference = builder.build(
+                frame, positives, encoder, is_positive, weights=weights, categories=categories
+            )
         except CannotReadError as error:
             raise ModelError(
                 f"{type(model).__name__} cannot be tuned feature by feature: {error}. Encode each column by itself "
@@ -74,7 +80,7 @@ class Tuner:
                 f"The final estimator of {type(model).__name__} does not see numbers: {error}. Put a Pipeline with an "
                 "encoder before it."
             ) from error
-        return cls(model, task, form.to_native(row))
+        return cls(model, task, reference, form)
 
     @cached_property
     def _trainer(self) -> Trainer:
@@ -85,8 +91,10 @@ class Tuner:
         return with_final(self.model, self._trainer.train(settings).estimator)
 
     def reference_score(self, tuned: Any) -> float:
-        """A tuned model's score of the reference."""
-        return float(np.asarray(tuned.predict_proba(self.reference))[0, 1])
+        """A tuned model's score of the reference, of several the highest."""
+        return self.reference.highest_score(
+            lambda rows: np.asarray(tuned.predict_proba(self.form.to_native(rows)))[:, 1]
+        )
 
 
 def tunable(model: Any) -> tuple[Any, Family]:

@@ -1,7 +1,7 @@
 """Losses that are small when decisions need few reasons, as parts for anyone's own training loop.
 
 Each comes twice: as a function of scores that are known already, and as a small module over a function
-``scores(rows)`` that gives the logit of each row, a reference row and a grouping of columns into features. A module
+``scores(rows)`` that returns the logit of each row, a reference row and a grouping of columns into features. A module
 works out the one-step neighbours of the rows by itself:
 
 - for SEV+ the reference with one feature of the row, of which the best should be positive (:class:`AllOptPlus`);
@@ -19,22 +19,21 @@ restricted set.
 
 from __future__ import annotations
 
-from sev._optional import require
+from sev._optional import name_missing
 
-require("torch", extra="train", feature="sev.losses")
-
-from sev.training.losses._formula import Batch, LossFormula, LossParts  # noqa: E402
-from sev.training.losses._functions import (  # noqa: E402
-    all_opt_minus,
-    all_opt_plus,
-    rate_guard,
-    reference_term,
-    vol_opt,
-    weighted_mean,
-)
-from sev.training.losses._one_step import AllOptMinus, AllOptPlus, neighbours  # noqa: E402
-from sev.training.losses._others import RateGuard, ReferenceTerm, VolOpt  # noqa: E402
-from sev.training.losses._sum import SEVLoss  # noqa: E402
+with name_missing("torch", extra="train", feature="sev.losses"):
+    from sev.training.losses._formula import Batch, LossFormula, LossParts
+    from sev.training.losses._functions import (
+        all_opt_minus,
+        all_opt_plus,
+        rate_guard,
+        reference_term,
+        vol_opt,
+        weighted_mean,
+    )
+    from sev.training.losses._one_step import AllOptMinus, AllOptPlus, neighbours
+    from sev.training.losses._others import RateGuard, ReferenceTerm, VolOpt
+    from sev.training.losses._sum import SEVLoss
 
 __all__ = [
     "AllOptMinus",

@@ -28,6 +28,11 @@ def all_opt_plus(
     margin : float, default=0.0
         How far past the threshold a neighbour should be; 0 is the paper's loss.
 
+    Returns
+    -------
+    Tensor
+        A scalar.
+
     Examples
     --------
     >>> import torch
@@ -58,6 +63,11 @@ def all_opt_minus(
     margin : float, default=0.0
         How far below the threshold a neighbour should be; 0 is the paper's loss.
 
+    Returns
+    -------
+    Tensor
+        A scalar.
+
     Examples
     --------
     >>> import torch
@@ -84,6 +94,11 @@ def vol_opt(coefficients: Tensor, reference_logit: Tensor, *, epsilon: float = 1
     epsilon : float, default=1e-6
         Keeps the logarithm finite: a side is at least this long, a coefficient at least this large.
 
+    Returns
+    -------
+    Tensor
+        A scalar.
+
     Examples
     --------
     >>> import math, torch
@@ -96,8 +111,26 @@ def vol_opt(coefficients: Tensor, reference_logit: Tensor, *, epsilon: float = 1
     return sides.clamp(min=epsilon).log().mean()
 
 
-def reference_term(reference_logit: Tensor, *, threshold: float = 0.5, margin: float = 0.05) -> Tensor:
+def reference_term(
+    reference_logit: Tensor, *, weights: Tensor | None = None, threshold: float = 0.5, margin: float = 0.05
+) -> Tensor:
     """Probability of the reference, where it is not at least ``margin`` below the threshold.
+
+    Parameters
+    ----------
+    reference_logit : Tensor
+        Logit of the reference, or with several references those of each row, shape (n_rows, n_candidates): their mean.
+    weights : Tensor of shape (n_rows,), default=None
+        Weight of each row, where each has its own references; None: all the same.
+    threshold : float, default=0.5
+        Probability from which a row is positive.
+    margin : float, default=0.05
+        How far below the threshold a reference should be.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
 
     Examples
     --------
@@ -106,7 +139,8 @@ def reference_term(reference_logit: Tensor, *, threshold: float = 0.5, margin: f
     >>> [round(float(losses.reference_term(torch.logit(torch.tensor(p)))), 2) for p in (0.2, 0.6)]
     [0.45, 0.6]
     """
-    return torch.sigmoid(reference_logit).clamp(min=threshold - margin).mean()
+    held = torch.sigmoid(reference_logit).clamp(min=threshold - margin)
+    return weighted_mean(held if weights is None else held.mean(dim=1), weights)
 
 
 def rate_guard(
@@ -138,6 +172,11 @@ def rate_guard(
     sharpness : float, default=10.0
         Slope of the logistic.
 
+    Returns
+    -------
+    Tensor
+        A scalar.
+
     Examples
     --------
     >>> import torch
@@ -152,7 +191,20 @@ def rate_guard(
 
 
 def weighted_mean(values: Tensor, weights: Tensor | None) -> Tensor:
-    """Mean of some values, each with its weight; without weights the plain mean."""
+    """Mean of some values, each with its weight; without weights the plain mean.
+
+    Parameters
+    ----------
+    values : Tensor
+        Values.
+    weights : Tensor or None
+        Their weights.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
+    """
     if weights is None:
         return values.mean()
     # where all weights are 0 there is nothing to count, and no gradient

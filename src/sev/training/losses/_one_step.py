@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from sev.exceptions import InputError
 from sev.training.losses._functions import all_opt_minus, all_opt_plus, logit
-from sev.training.losses._rows import Scores, as_row
+from sev.training.losses._rows import Scores, as_references, check_assigned
 
 _ELEMENTS_AT_ONCE = 2**23
 
@@ -22,17 +22,36 @@ def neighbours(rows: Tensor, reference: Tensor, column_feature: Tensor, feature:
     ----------
     rows : Tensor of shape (n_rows, n_columns)
         Queries.
-    reference : Tensor of shape (n_columns,)
-        The reference row.
+    reference : Tensor of shape (n_columns,) or (n_rows, n_columns)
+        The reference row, or that of each row.
     column_feature : Tensor of int, shape (n_columns,)
         The feature of each column.
     feature : Tensor of int, shape (n_rows,)
         The feature of each row that is changed to the reference, or for ``plus`` alone kept from the row.
     plus : bool
         Neighbours of the reference rather than of the row.
+
+    Returns
+    -------
+    Tensor of shape (n_rows, n_columns)
+        The neighbours, one for each row.
     """
     chosen = column_feature == feature[:, None]
     return torch.where(chosen, rows, reference) if plus else torch.where(chosen, reference, rows)
+
+
+class _Queries(NamedTuple):
+    """Rows, and the numbers of the references of each; None where there is one for all."""
+
+    rows: Tensor
+    assigned: Tensor | None
+
+    @property
+    def n_candidates(self) -> int:
+        return 1 if self.assigned is None else self.assigned.shape[1]
+
+    def take(self, rows: Tensor) -> _Queries:
+        return _Queries(self.rows[rows], None if self.assigned is None else self.assigned[rows])
 
 
 class OneStep(nn.Module):
@@ -53,12 +72,12 @@ class OneStep(nn.Module):
         margin: float = 0.05,
     ) -> None:
         super().__init__()
-        row = as_row(reference)
-        features = torch.arange(len(row)) if column_feature is None else torch.as_tensor(column_feature).long()
-        if features.shape != row.shape:
+        rows = as_references(reference)
+        features = torch.arange(rows.shape[-1]) if column_feature is None else torch.as_tensor(column_feature).long()
+        if features.shape != rows.shape[-1:]:
             raise InputError(
                 f"column_feature names the feature of {tuple(features.shape)} columns, the reference has "
-                f"{tuple(row.shape)}: one number a column is needed."
+                f"{tuple(rows.shape[-1:])}: they must have the same length."
             )
         off_limits = {int(one) for one in restricted}
         known = torch.unique(features).tolist()
@@ -68,7 +87,7 @@ class OneStep(nn.Module):
         allowed = [feature for feature in known if feature not in off_limits]
         if not allowed:
             raise InputError("Every feature is restricted: leave at least one that an explanation may use.")
-        self.register_buffer("reference", row)
+        self.register_buffer("reference", rows)
         self.register_buffer("column_feature", features)
         self.register_buffer("allowed", torch.tensor(allowed))
         self.threshold = threshold
@@ -81,6 +100,7 @@ class OneStep(nn.Module):
         *,
         logits: Tensor | None = None,
         weights: Tensor | None = None,
+        assigned: Tensor | None = None,
         hint: Tensor | None = None,
         sweep: bool = True,
     ) -> Tensor:
@@ -96,8 +116,11 @@ class OneStep(nn.Module):
             ``scores(rows)`` if known already.
         weights : Tensor of shape (n_rows,), default=None
             Weight of each row; None: all the same.
+        assigned : Tensor of int, shape (n_rows,) or (n_rows, n_candidates), default=None
+            With several references, the numbers of those of each row; with several for a row, its best neighbour is
+            the best over all of them.
         hint : Tensor of int, shape (n_rows,), default=None
-            The best feature of each row when it was last seen, -1 for none; updated in place. A row whose old best
+            The best neighbour of each row when it was last seen, -1 for none; updated in place. A row whose old best
             neighbour is still past the margin adds a constant whatever the others do, so they are not scored.
         sweep : bool, default=True
             False: keep to the hinted neighbour also where it is not past the margin, which bounds the loss from above.
@@ -105,39 +128,51 @@ class OneStep(nn.Module):
         with torch.no_grad():
             known = scores(rows) if logits is None else logits
             positive = torch.nonzero(known >= logit(self.threshold))[:, 0]
-            chosen = rows[positive]
+            checked = check_assigned(self.reference, assigned, len(rows))
+            chosen = _Queries(rows[positive], None if checked is None else checked[positive])
             best, best_logit = self._best(scores, chosen, None if hint is None else hint[positive], sweep)
             if hint is not None:
                 hint[positive] = best
             open_ = torch.nonzero(~self._is_past(best_logit))[:, 0]
         # where the best neighbour is past the margin the term is constant: only the others need a graph
         if len(open_):
-            changed = neighbours(chosen[open_], self.reference, self.column_feature, best[open_], plus=self._plus)
-            best_logit = best_logit.index_copy(0, open_, scores(changed))
+            best_logit = best_logit.index_copy(0, open_, scores(self._neighbours(chosen.take(open_), best[open_])))
         function = all_opt_plus if self._plus else all_opt_minus
         chosen_weights = None if weights is None else weights[positive]
         return function(best_logit[:, None], weights=chosen_weights, threshold=self.threshold, margin=self.margin)
 
-    def _best(self, scores: Scores, rows: Tensor, hint: Tensor | None, sweep: bool) -> tuple[Tensor, Tensor]:
-        """Feature and logit of each row's best neighbour; of the hinted one where it is good enough."""
+    def _best(self, scores: Scores, queries: _Queries, hint: Tensor | None, sweep: bool) -> tuple[Tensor, Tensor]:
+        """Number and logit of each row's best neighbour; of the hinted one where it is good enough."""
+        rows = queries.rows
         best = torch.full((len(rows),), int(self.allowed[0]), device=rows.device)
         logits = rows.new_zeros(len(rows))
         todo = torch.arange(len(rows), device=rows.device)
         if hint is not None and len(rows):
             best = torch.where(hint >= 0, hint, best)
-            logits = scores(neighbours(rows, self.reference, self.column_feature, best, plus=self._plus))
+            logits = scores(self._neighbours(queries, best))
             todo = torch.nonzero(~self._is_past(logits) if sweep else hint < 0)[:, 0]
-        width = len(self.allowed) * max(1, rows.shape[1])
-        at_once = max(1, _ELEMENTS_AT_ONCE // width)
+        starts = torch.arange(queries.n_candidates, device=rows.device) * self._stride
+        every = (starts[:, None] + self.allowed).reshape(-1)
+        at_once = max(1, _ELEMENTS_AT_ONCE // (len(every) * max(1, rows.shape[1])))
         for first in range(0, len(todo), at_once):
             part = todo[first : first + at_once]
-            repeated = rows[part].repeat_interleave(len(self.allowed), dim=0)
-            feature = self.allowed.repeat(len(part))
-            found = scores(neighbours(repeated, self.reference, self.column_feature, feature, plus=self._plus))
-            table = found.reshape(len(part), len(self.allowed))
+            repeated = queries.take(part.repeat_interleave(len(every)))
+            found = scores(self._neighbours(repeated, every.repeat(len(part))))
+            table = found.reshape(len(part), len(every))
             top = table.max(dim=1) if self._plus else table.min(dim=1)
-            best[part], logits[part] = self.allowed[top.indices], top.values
+            best[part], logits[part] = every[top.indices], top.values
         return best, logits
+
+    @property
+    def _stride(self) -> int:
+        """A neighbour's number is its feature plus so many for each candidate reference before its own."""
+        return int(self.column_feature.max()) + 1
+
+    def _neighbours(self, queries: _Queries, numbers: Tensor) -> Tensor:
+        reference = self.reference
+        if queries.assigned is not None:
+            reference = reference[queries.assigned.gather(1, (numbers // self._stride)[:, None])[:, 0]]
+        return neighbours(queries.rows, reference, self.column_feature, numbers % self._stride, plus=self._plus)
 
     def _is_past(self, logits: Tensor) -> Tensor:
         if self._plus:
@@ -153,8 +188,8 @@ class AllOptPlus(OneStep):
 
     Parameters
     ----------
-    reference : array-like of shape (n_columns,)
-        The reference row.
+    reference : array-like of shape (n_columns,) or (n_references, n_columns)
+        The reference row, or several, of which ``forward`` is told those of each row.
     column_feature : array-like of int, shape (n_columns,), default=None
         The feature of each column; None: each column is one.
     restricted : iterable of int, default=()
@@ -189,6 +224,15 @@ class AllOptMinus(OneStep):
         As for :class:`AllOptPlus`.
     margin : float, default=0.05
         How far below the threshold the best neighbour should be; 0 is the paper's loss.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sev import losses
+    >>> loss = losses.AllOptMinus(reference=[0.0, 0.0])
+    >>> rows = torch.tensor([[2.0, 0.0], [3.0, 1.0]])
+    >>> float(loss(lambda some: some.sum(dim=1) - 1.5, rows)) >= 0
+    True
     """
 
     _plus = False

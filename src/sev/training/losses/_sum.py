@@ -19,8 +19,8 @@ class SEVLoss(nn.Module):
 
     Parameters
     ----------
-    reference : array-like of shape (n_columns,)
-        The reference row.
+    reference : array-like of shape (n_columns,) or (n_references, n_columns)
+        The reference row, or several, of which ``forward`` is told those of each row.
     column_feature : array-like of int, shape (n_columns,), default=None
         The feature of each column; None: each column is one.
     objective : {"plus", "minus", "both"}, default="minus"
@@ -100,6 +100,7 @@ class SEVLoss(nn.Module):
         *,
         weights: Tensor | None = None,
         decisions: Tensor | None = None,
+        assigned: Tensor | None = None,
         hints: tuple[Tensor, ...] | None = None,
         sweep: bool = True,
     ) -> LossParts:
@@ -118,16 +119,23 @@ class SEVLoss(nn.Module):
         decisions : Tensor of shape (n_rows,), default=None
             1 where the model to start from is positive, else 0: the rate guard then keeps the share among these very
             rows, which is less noisy in small batches. None: it keeps ``rate``.
+        assigned : Tensor of int, shape (n_rows,) or (n_rows, n_candidates), default=None
+            With several references, the numbers of those of each row.
         hints : tuple of int tensors, default=None
             One for each SEV term; see ``AllOptMinus.forward``.
         sweep : bool, default=True
             See ``AllOptMinus.forward``.
+
+        Returns
+        -------
+        LossParts
+            The terms and their weighted sum.
         """
         logits = scores(rows)
-        options = {"logits": logits.detach(), "weights": weights, "sweep": sweep}
+        options = {"logits": logits.detach(), "weights": weights, "assigned": assigned, "sweep": sweep}
         sev = [
             term(scores, rows, hint=None if hints is None else hints[number], **options)
             for number, term in enumerate(self.sev_terms)
         ]
-        reference_logit = scores(self.reference_term.reference[None])
+        reference_logit = self.reference_term.logits(scores, assigned)
         return self.formula.combine(Batch(logits, targets, weights, decisions), sev, reference_logit)
