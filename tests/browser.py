@@ -14,6 +14,8 @@ import pytest
 _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--window-size=1280,900"),
+    # containers often have a shared memory that is too small for pictures of a page
+    "--disable-dev-shm-usage",
 )
 
 

@@ -1,0 +1,222 @@
+"""What a page needs to know before the first request: models, features, ranges, histograms, references."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.actions import Actions, Between, ChoiceGround, NumberGround
+from sev.app._bench import Bench, Source
+from sev.app._models import (
+    Choice,
+    Decision,
+    Feature,
+    Histogram,
+    Limits,
+    Model,
+    ReferenceChoice,
+    TableColumn,
+)
+from sev.app._models import Table as TableOut
+from sev.app._table import Table
+from sev.core import plain_row, plain_value
+from sev.space import row_as_series
+from sev.typing import FloatArray
+
+_QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+_BINS = 24
+#: Reference rows that are sent along.
+_MOST_REFERENCES = 12
+
+
+def describe_model(bench: Bench) -> Model:
+    """One model.
+
+    Parameters
+    ----------
+    bench : Bench
+        The model.
+    """
+    explainer = bench.explainer
+    scorer = explainer.tasks[0].scorer
+    people, source = bench.people()
+    return Model(
+        index=bench.index,
+        name=bench.name,
+        target=describe_decision(bench, explainer.target),
+        other=describe_other(bench),
+        classes=[describe_decision(bench, one) for one in explainer.classes_],
+        threshold=explainer.threshold,
+        score_kind="probability" if scorer.response == "predict_proba" and not scorer.leads else "score",
+        backend=explainer.backend,
+        backend_reason=explainer.backend_reason,
+        features=[_describe_feature(bench, name, people, source) for name in bench.features],
+        references=describe_references(bench),
+        values=["reference", "typical", "any"] if bench.grounds else ["reference"],
+        actions=None if explainer.actions is None else explainer.actions.to_plain(),
+        rules=[] if explainer.actions is None else [rule.text for rule in explainer.actions.rules],
+        has_codes=bench.codes is not None,
+        has_credibility=bench.has_credibility,
+        has_cost=bool(bench.grounds),
+    )
+
+
+def describe_decision(bench: Bench, value: Any) -> Decision:
+    """A class and the decision that it stands for."""
+    plain = plain_value(value)
+    return Decision(value=plain, label=bench.explainer.labels.decision(value) or str(plain))
+
+
+def describe_other(bench: Bench) -> Decision | None:
+    """The other one of two classes."""
+    others = [one for one in bench.explainer.classes_ if one != bench.explainer.target]
+    return describe_decision(bench, others[0]) if len(others) == 1 else None
+
+
+def describe_references(bench: Bench) -> list[ReferenceChoice]:
+    """Whom a row can be compared with."""
+    explainer = bench.explainer
+    rows = explainer.reference
+    few = [] if len(rows) > _MOST_REFERENCES else [plain_row(row_as_series(rows, place)) for place in range(len(rows))]
+    default = ReferenceChoice(key="default", label=explainer.reference_name, rows=few)
+    if len(explainer.tasks) > 1:  # each class has references of its own
+        return [default]
+    others = [ReferenceChoice(key=key, label=key) for key in ("mean", "median", "cluster", "nearest")]
+    if bench.table is not None:
+        others.append(ReferenceChoice(key="row", label="row"))
+    return [default, *others, ReferenceChoice(key="own", label="own")]
+
+
+def describe_table(table: Table, benches: list[Bench]) -> TableOut:
+    """The table of decisions."""
+    used = {name for bench in benches for name in bench.columns}
+    columns = [TableColumn(name=name, kind=table.kind_of(name), is_feature=name in used) for name in table.names]
+    return TableOut(rows=table.n_rows, columns=columns, id_column=table.id_column)
+
+
+def histogram_of(
+    numbers: FloatArray, source: Source, *, low: float | None = None, high: float | None = None
+) -> Histogram | None:
+    """How often numbers occur; None where there are none.
+
+    Parameters
+    ----------
+    numbers : ndarray
+        The numbers; NaN is left out.
+    source : str
+        Where they come from.
+    low, high : float, default=None
+        Ends; None: the smallest and largest number.
+    """
+    present = numbers[np.isfinite(numbers)]
+    if not present.size:
+        return None
+    low = float(present.min()) if low is None else low
+    high = float(present.max()) if high is None else high
+    distinct = np.unique(present)
+    if np.isclose(low, high):
+        edges: FloatArray = np.array([low - 0.5, low + 0.5])
+    elif len(distinct) <= _BINS and np.all(distinct == np.round(distinct)) and high - low <= 2 * _BINS:
+        edges = np.arange(np.floor(low), np.ceil(high) + 2) - 0.5
+    else:
+        edges = np.linspace(low, high, _BINS + 1)
+    counts, _ = np.histogram(present, edges)
+    return Histogram(edges=edges.tolist(), counts=counts.tolist(), source=source, rows=len(present))
+
+
+def _describe_feature(bench: Bench, name: str, people: pd.DataFrame, source: Source) -> Feature:
+    feature, ground = bench.features[name], bench.grounds.get(name)
+    wording = bench.explainer.labels.wording(dict.fromkeys(bench.features, ())).get(name, {})
+    columns = list(feature.columns)
+    common: dict[str, Any] = {
+        "name": name,
+        "label": bench.speaker.label(name),
+        "unit": wording.get("unit"),
+        "digits": wording.get("digits"),
+        "columns": [str(column) for column in columns],
+        "may_be_missing": any(_has_missing(rows[columns]) for rows in (people, bench.explainer.sample)),
+        "restricted": name in bench.explainer.restricted,
+        "limits": _describe_limits(bench.explainer.actions, name, [str(column) for column in columns]),
+    }
+    if isinstance(ground, NumberGround) or (ground is None and _is_number(people, columns)):
+        return Feature(kind="number", **common, **_number_entries(people[columns[0]], ground, source))
+    return Feature(kind="choice", **common, **_choice_entries(bench, name, people, ground))
+
+
+def _has_missing(rows: pd.DataFrame) -> bool:
+    return bool(rows.isna().any(axis=None))
+
+
+def _is_number(people: pd.DataFrame, columns: list[Any]) -> bool:
+    return len(columns) == 1 and people[columns[0]].dtype.kind in "fiu"
+
+
+def _number_entries(values: pd.Series, ground: Any, source: Source) -> dict[str, Any]:
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    present = numbers[np.isfinite(numbers)]
+    low = float(present.min()) if ground is None and present.size else getattr(ground, "low", None)
+    high = float(present.max()) if ground is None and present.size else getattr(ground, "high", None)
+    step = getattr(ground, "step", None)
+    return {
+        "low": plain_value(low),
+        "high": plain_value(high),
+        "step": step,
+        "integer": step == 1.0,
+        "quantiles": np.quantile(present, _QUANTILES).tolist() if present.size else [],
+        "histogram": histogram_of(numbers, source),
+    }
+
+
+def _choice_entries(bench: Bench, name: str, people: pd.DataFrame, ground: Any) -> dict[str, Any]:
+    feature = bench.features[name]
+    if isinstance(ground, ChoiceGround):
+        choices = list(ground.choices)
+    else:
+        choices = list(dict.fromkeys(people[list(feature.columns)].dropna().itertuples(index=False, name=None)))
+    choices = [cells for cells in choices if not all(pd.isna(cell) for cell in cells)]
+    counts = _count_choices(people, feature.columns)
+    listed = [
+        Choice(
+            value=plain_value(cells[0])
+            if len(cells) == 1
+            else {str(column): plain_value(cell) for column, cell in zip(feature.columns, cells, strict=True)},
+            label=bench.speaker.value(name, dict(zip(feature.columns, cells, strict=True))),
+            count=int(counts.get(tuple(cells), 0)),
+        )
+        for cells in choices
+    ]
+    return {"choices": listed, "ordered": bool(getattr(ground, "is_ordered", False))}
+
+
+def count_choices_of(bench: Bench, name: str) -> dict[tuple[Any, ...], int]:
+    """How often each choice of a feature occurs."""
+    return _count_choices(bench.people()[0], bench.features[name].columns)
+
+
+def _count_choices(people: pd.DataFrame, columns: tuple[Any, ...]) -> dict[tuple[Any, ...], int]:
+    return {tuple(cells): int(n) for cells, n in people[list(columns)].astype(object).value_counts().items()}
+
+
+def _describe_limits(actions: Actions | None, name: str, columns: list[str]) -> Limits:
+    if actions is None:
+        return Limits()
+    aliases = [name, *columns]
+
+    def entry(held: Any) -> Any:
+        return next((held[alias] for alias in aliases if alias in held), None)
+
+    within, allowed = entry(actions.within), entry(actions.allowed)
+    up, down = (any(alias in held for alias in aliases) for held in (actions.increase, actions.decrease))
+    is_between = isinstance(within, Between)
+    shifts = within.to_plain() if within is not None and not is_between else None
+    return Limits(
+        frozen=any(alias in actions.frozen for alias in aliases),
+        direction="up" if up else "down" if down else "any",
+        low=plain_value(within.low) if is_between else None,
+        high=plain_value(within.high) if is_between else None,
+        relative=None if shifts is None else (str(shifts[0]), str(shifts[1])),
+        allowed=None if allowed is None or isinstance(allowed, dict) else [plain_value(one) for one in allowed],
+        moves=[(old, list(new)) for old, new in allowed.items()] if isinstance(allowed, dict) else None,
+    )

@@ -1,0 +1,250 @@
+"""One decision: what led to it, what would change it, and how certain that is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from sev.app._about import describe_decision, describe_other
+from sev.app._bench import Bench, Variant
+from sev.app._desk import Ticket
+from sev.app._errors import ServiceError
+from sev.app._models import (
+    ChangeOut,
+    Cube,
+    Decision,
+    Distance,
+    ExplainAnswer,
+    ExplainRequest,
+    Person,
+    ReferenceUsed,
+    SetOut,
+    Step,
+    Vertex,
+    name_of,
+)
+from sev.core import Status, plain_row, plain_value
+from sev.explanations import Alternative, Change, Explanation, Explanations, Interval
+from sev.text import enough_in_text
+
+#: Sets that have a sentence, a path and a score; the others of ``max_sets`` are listed by their features.
+_MOST_CUBE_FEATURES = 4
+#: Part of the time of a request that the search may take.
+_SEARCH_SHARE = 0.6
+
+Certainty = Literal["proven", "at_least", "none_proven", "none_tried", "undecided", "nothing_to_undo", "error"]
+_CERTAINTY: dict[Status, Certainty] = {
+    Status.OPTIMAL: "proven",
+    Status.FEASIBLE: "at_least",
+    Status.UNDECIDED: "undecided",
+    Status.NOT_TARGET: "nothing_to_undo",
+    Status.ERROR: "error",
+}
+
+
+def search(bench: Bench, person: Person, ticket: Ticket, max_sets: int = 50) -> tuple[Explanations, Variant]:
+    """Explain the row of a request; the result has one row.
+
+    Parameters
+    ----------
+    bench : Bench
+        The model.
+    person : Person
+        The row, its edits, limits and reference.
+    ticket : Ticket
+        Ends the work when nobody waits for it.
+    max_sets : int
+        Smallest sets to list.
+    """
+    row = bench.row_of(person)
+    ticket.check()
+    variant = bench.variant(person)
+    ticket.check()
+    many = variant.explainer.explain(
+        row,
+        restricted=variant.restricted,
+        max_sets=max_sets,
+        time_limit=max(0.05, ticket.seconds_left * _SEARCH_SHARE),
+        **options_of(person),
+    )
+    ticket.check()
+    return many, variant
+
+
+def options_of(person: Person) -> dict[str, Any]:
+    """What a request asks of the search, under the names that explainers have for it."""
+    return {
+        "values": person.mode,
+        "minimise": person.minimise,
+        "order": person.order,
+        "min_credibility": person.min_credibility,
+    }
+
+
+def explain(bench: Bench, request: ExplainRequest, ticket: Ticket) -> ExplainAnswer:
+    """Answer ``POST /api/explain``."""
+    start = time.perf_counter()
+    if request.prefer is not None:
+        bench.feature(request.prefer, "prefer")
+    many, variant = search(bench, request, ticket, request.max_sets)
+    one = many[0]
+    listed = one.alternatives(request.max_sets) if one.sets else ()
+    ticket.check()
+    if request.prefer is not None:
+        listed = tuple(sorted(listed, key=lambda some: request.prefer not in some.explanation.features))
+    first = listed[0] if listed else None
+    statement = (first.explanation if first else one).statement()
+    failed = one.status is Status.ERROR
+    return ExplainAnswer(
+        sequence=request.sequence,
+        model=bench.index,
+        row=plain_row(one.query),
+        score=plain_value(one.score),
+        threshold=one.threshold,
+        positive=None if failed else one.status is not Status.NOT_TARGET,
+        decision=_decision(bench, one),
+        status=name_of(one.status),
+        size=one.size,
+        lower_bound=one.lower_bound,
+        size_without_limit=one.size_without_limit,
+        certainty=_certainty(one),
+        sentence=bench.speaker.sentence(statement),
+        proof=bench.speaker.proof(statement),
+        scope=one.proof_scope,
+        not_permitted=one.not_permitted,
+        values_searched=one.values_searched,
+        sets=[_describe_set(bench, some, with_path=request.with_path) for some in listed],
+        sets_complete=one.sets_complete,
+        cube=_describe_cube(first) if request.with_cube else None,
+        reference=_describe_reference(request, one, many.queries, variant),
+        broken_rules=_broken_rules(variant, many.queries),
+        unfamiliar=bench.unfamiliar(one.query),
+        reason=one.reason,
+        milliseconds=(time.perf_counter() - start) * 1000,
+    )
+
+
+def _certainty(one: Explanation) -> Certainty:
+    if one.status is Status.UNEXPLAINABLE:
+        return "none_tried" if one.proof_scope == "tried" else "none_proven"
+    return _CERTAINTY[one.status]
+
+
+def _decision(bench: Bench, one: Explanation) -> Decision | None:
+    if one.status is Status.ERROR:
+        return None
+    return describe_other(bench) if one.status is Status.NOT_TARGET else describe_decision(bench, one.target)
+
+
+def _describe_set(bench: Bench, some: Alternative, *, with_path: bool) -> SetOut:
+    one = some.explanation
+    assert one.result is not None
+    becomes = one.other if one.other is not None else one.becomes
+    return SetOut(
+        features=list(one.features),
+        changes=[_describe_change(bench, name, change, one) for name, change in one.changes.items()],
+        result=plain_row(one.result),
+        result_score=plain_value(one.result_score),
+        becomes=None if becomes is None else describe_decision(bench, becomes),
+        sentence=bench.speaker.sentence(one.statement()),
+        cost=plain_value(one.cost),
+        distance=_distance(one),
+        credibility=plain_value(one.credibility),
+        path=_describe_path(bench, some.path) if with_path and some.path is not None else [],
+    )
+
+
+def _describe_change(bench: Bench, name: str, change: Change, one: Explanation) -> ChangeOut:
+    """What becomes of one feature, for people too."""
+    plain = change.to_dict()
+    enough = change.enough
+    return ChangeOut(
+        feature=name,
+        label=bench.speaker.label(name),
+        old=plain["old"],
+        new=plain["new"],
+        old_text=value_text(bench, name, change.old),
+        new_text=value_text(bench, name, change.new),
+        enough=(_bound(enough.low), _bound(enough.high)) if isinstance(enough, Interval) else None,
+        enough_values=[plain_value(value) for value in enough] if isinstance(enough, tuple) else None,
+        enough_text=bench.speaker.range_text(name, one.result, enough_in_text(enough), one.limits),
+    )
+
+
+def value_text(bench: Bench, name: str, value: Any) -> str:
+    """The value of a feature as people write it."""
+    columns = bench.features[name].columns
+    return bench.speaker.value(name, value if isinstance(value, Mapping) else {columns[0]: value})
+
+
+def _bound(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _distance(one: Explanation) -> Distance | None:
+    """How far the change goes, in standard deviations of the background; no distance where no number changes."""
+    far = one.distance
+    if far is None:
+        return None
+    moves_numbers = far.categories < len(one.changes)
+    return Distance(
+        largest=far.largest if moves_numbers else None,
+        total=far.total if moves_numbers else None,
+        categories=far.categories,
+    )
+
+
+def _describe_path(bench: Bench, path: pd.DataFrame) -> list[Step]:
+    return [
+        Step(
+            feature=feature or None,
+            label=bench.speaker.label(feature) if feature else None,
+            score=plain_value(score),
+            positive=bool(positive),
+        )
+        for feature, score, positive in zip(path["feature"], path["score"], path["positive"], strict=True)
+    ]
+
+
+def _describe_cube(some: Alternative | None) -> Cube | None:
+    if some is None or some.vertices is None or len(some.explanation.features) > _MOST_CUBE_FEATURES:
+        return None
+    lines = zip(some.vertices["changed"], some.vertices["score"], some.vertices["positive"], strict=True)
+    return Cube(
+        features=list(some.explanation.features),
+        vertices=[
+            Vertex(changed=list(changed), score=plain_value(score), positive=bool(positive))
+            for changed, score, positive in lines
+        ],
+    )
+
+
+def _describe_reference(person: Person, one: Explanation, query: pd.DataFrame, variant: Variant) -> ReferenceUsed:
+    explainer = variant.explainer
+    row = one.reference
+    if person.mode != "reference" or explainer.actions is not None:  # the explanation's own holds permitted values
+        task = next(task for task in explainer.tasks if task.scorer.target == one.target)
+        row = task.reference.rows.iloc[int(task.reference.assigned(query)[0])]
+    return ReferenceUsed(
+        key=person.reference.key,
+        name=explainer.reference_name,
+        row=plain_row(row),
+        table_row=person.reference.row if person.reference.key == "row" else None,
+    )
+
+
+def _broken_rules(variant: Variant, row: pd.DataFrame) -> list[str]:
+    bound = variant.explainer.tasks[0].bound
+    if bound is None or not bound.rules:
+        return []
+    return [rule.text for rule in bound.rules if bool(rule.broken(bound.cells(rule, row))[0])]
+
+
+def check_is_explained(one: Explanation) -> None:
+    """Refuse rows on which the model fails."""
+    if one.status is Status.ERROR:
+        raise ServiceError("bad_input", f"The model cannot score this row: {one.reason}.")

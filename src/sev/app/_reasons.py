@@ -1,0 +1,132 @@
+"""The letter: reason codes and sentences as they would go out. And what locks cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from sev.app._about import describe_decision, describe_other
+from sev.app._bench import Bench, Variant
+from sev.app._desk import Ticket
+from sev.app._explain import check_is_explained, options_of, search
+from sev.app._models import Price, PriceAnswer, PriceRequest, ReasonOut, ReasonsAnswer, ReasonsRequest, name_of
+from sev.core import Status, plain_value
+from sev.exceptions import InputError
+from sev.explanations import Explanation
+from sev.reports import Codes, reasons
+from sev.text import format_value
+
+
+def letter(bench: Bench, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnswer:
+    """Answer ``POST /api/reasons``."""
+    many, variant = search(bench, request, ticket, 100)
+    one = many[0]
+    check_is_explained(one)
+    lines = pd.DataFrame()
+    cut: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    if one.sets:
+        found = reasons(
+            many, bench.codes or _codes_of(bench, one), max_reasons=request.max_reasons, explainer=variant.explainer
+        )
+        lines, cut, hidden = found.table, found.cut[0], found.hidden[0]
+    statement = one.statement()
+    return ReasonsAnswer(
+        sequence=request.sequence,
+        decision=describe_other(bench) if one.status is Status.NOT_TARGET else describe_decision(bench, one.target),
+        status=name_of(one.status),
+        score=plain_value(one.score),
+        threshold=one.threshold,
+        reasons=[_describe_reason(bench, line) for line in lines.to_dict("records")],
+        cut=list(cut),
+        hidden=list(hidden),
+        sentence=bench.speaker.sentence(statement),
+        proof=bench.speaker.proof(statement),
+        has_codes=bench.codes is not None,
+    )
+
+
+def _codes_of(bench: Bench, one: Explanation) -> Codes:
+    """Where the user has no codes: each feature's own name, and what the row says about it."""
+    entries: Any = {
+        (name, direction): (name, f"{bench.speaker.label(name)}: {bench.speaker.value(name, one.query)}")
+        for name in bench.features
+        for direction in ("above", "below", "other")
+    }
+    return Codes(entries)
+
+
+def _describe_reason(bench: Bench, line: dict[str, Any]) -> ReasonOut:
+    return ReasonOut(
+        rank=int(line["rank"]),
+        feature=line["feature"],
+        label=line["label"],
+        value=plain_value(line["value"]),
+        value_text=_text(bench, line["feature"], line["value"]),
+        reference_value=plain_value(line["reference_value"]),
+        reference_text=_text(bench, line["feature"], line["reference_value"]),
+        code=line["code"] if bench.codes is not None else None,
+        text=line["text"],
+        in_every_set=bool(line["in_every_set"]),
+        score_alone=plain_value(line["score_alone"]),
+    )
+
+
+def _text(bench: Bench, name: str, value: Any) -> str:
+    columns = bench.features[name].columns
+    return bench.speaker.value(name, {columns[0]: value}) if len(columns) == 1 else format_value(value)
+
+
+def price(bench: Bench, request: PriceRequest, ticket: Ticket) -> PriceAnswer:
+    """Answer ``POST /api/price``."""
+    for name in request.locks:
+        bench.feature(name, "locks")
+    row = bench.row_of(request)
+    variant = bench.variant(request)
+    scores, problems = bench.explainer.tasks[0].score_safely(row)
+    if problems:
+        raise InputError(f"The model cannot score this row: {problems[0]}.")
+    single = len(bench.explainer.tasks) == 1
+    if single and not bench.explainer.tasks[0].scorer.is_positive(scores)[0]:
+        return PriceAnswer(sequence=request.sequence, prices=[])
+    locks = list(dict.fromkeys(request.locks))
+    free = [name for name in locks if name not in variant.restricted and name not in variant.explainer.frozen]
+    # locks that are not set share the answer without them; one that is set has an answer without it of its own
+    groups = [free] if free else []
+    groups += [[name] for name in locks if name not in free]
+    found: dict[str, Price] = {}
+    for names in groups:
+        ticket.check()
+        table = _price_table(variant, row, names, request, ticket)
+        found |= {name: _describe_price(name, table.loc[name]) for name in names}
+    together = None
+    if len(locks) > 1:
+        ticket.check()
+        together = _describe_price(locks[0], _price_table(variant, row, locks, request, ticket).iloc[-1])
+    return PriceAnswer(sequence=request.sequence, prices=[found[name] for name in locks], together=together)
+
+
+def _price_table(
+    variant: Variant, row: pd.DataFrame, names: list[str], request: PriceRequest, ticket: Ticket
+) -> pd.DataFrame:
+    options = {name: one for name, one in options_of(request).items() if name != "minimise"}
+    return variant.explainer.price(
+        row, names, restricted=variant.restricted, time_limit=max(0.05, ticket.seconds_left / 4), **options
+    )
+
+
+def _describe_price(name: str, line: pd.Series) -> Price:
+    without, locked = plain_value(line["size_without"]), plain_value(line["size_with"])
+    outcome = str(line["outcome"])
+    kind: Any = {"free": "free", "impossible": "impossible", "not decided": "undecided"}.get(outcome, "more")
+    return Price(
+        feature=name,
+        size_without=None if without is None else int(without),
+        size_with=None if locked is None else int(locked),
+        outcome=kind,
+        more=int(locked - without) if kind == "more" else None,
+        cost_without=plain_value(line["cost_without"]),
+        cost_with=plain_value(line["cost_with"]),
+        proven=bool(line["proven"]),
+    )

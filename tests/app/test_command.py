@@ -1,0 +1,113 @@
+"""``sev app`` and ``sev serve`` as a person starts them: real processes on the loopback address."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+from click.testing import CliRunner
+
+from sev.cli import main
+
+
+@contextmanager
+def started(*arguments, **environment):
+    """The first line that the command prints, while it runs."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sev.cli", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        yield process, process.stdout.readline()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def fetch(address, **headers):
+    """A GET, repeated while the server starts."""
+    for _ in range(200):
+        try:
+            with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=10) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+        except urllib.error.URLError:
+            time.sleep(0.05)
+    raise AssertionError("the server did not start")
+
+
+@pytest.fixture(scope="module")
+def files(loans, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("app")
+    explainer, applicants = loans
+    explainer.save(folder / "loans.sev")
+    applicants.to_csv(folder / "applicants.csv", index=False)
+    return folder
+
+
+def test_the_page_is_served_on_this_machine_only(files):
+    with started("app", files / "loans.sev", "--data", files / "applicants.csv", "--id", "applicant") as (
+        process,
+        line,
+    ):
+        address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        status, page = fetch(address)
+        assert status == 200
+        assert page.startswith(b"<!doctype html>")
+        about = json.loads(fetch(f"{address}api/about")[1])
+        assert about["table"]["rows"] == 200
+        assert about["models"][0]["name"] == "loans"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) in (0, 130)
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_the_service_has_no_page(files):
+    with started("serve", files / "loans.sev") as (_, line):
+        address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        assert fetch(f"{address}healthz")[0] == 200
+        assert fetch(address)[0] == 404
+        assert not json.loads(fetch(f"{address}api/about")[1])["has_page"]
+
+
+def test_another_address_needs_a_token(files):
+    with started("app", files / "loans.sev", "--host", "0.0.0.0") as (_, line):
+        port, token = re.search(r"http://0\.0\.0\.0:(\d+)/#token=(\S+)", line).groups()
+        address = f"http://127.0.0.1:{port}/"
+        assert fetch(f"{address}api/about")[0] == 401
+        assert fetch(f"{address}api/about", authorization=f"Bearer {token}")[0] == 200
+    with started("serve", files / "loans.sev", "--host", "0.0.0.0", SEV_TOKEN="x" * 20) as (_, line):
+        assert "x" * 20 not in line
+        port = re.search(r":(\d+)/", line)[1]
+        assert fetch(f"http://127.0.0.1:{port}/api/about", authorization="Bearer " + "x" * 20)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "message"),
+    [
+        (["--data", "applicants.csv"], {}, "--data needs the explainer"),
+        (["loans.sev", "--data", "nothing.csv"], {}, "nothing.csv"),
+        (["loans.sev"], {"SEV_TOKEN": "short"}, "too short"),
+        (["loans.sev", "--data", "applicants.csv", "--id", "number"], {}, "no column 'number'"),
+        (["loans.sev", "--host", "no.such.host.invalid"], {}, "Cannot listen on"),
+    ],
+)
+def test_wrong_use_is_one_line(files, monkeypatch, arguments, environment, message):
+    monkeypatch.chdir(files)
+    result = CliRunner(env=environment).invoke(main, ["app", *arguments])
+    assert result.exit_code in (1, 2)
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr

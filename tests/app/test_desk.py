@@ -1,0 +1,193 @@
+"""Requests that wait, run, are dropped, or take too long."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from sev.app._desk import Desk, requests_at_once
+from sev.app._errors import ServiceError, SupersededError
+
+
+def run(coroutine):
+    return asyncio.run(asyncio.wait_for(coroutine, 30))
+
+
+def opened(at_once, **options):
+    desk = Desk(at_once, **options)
+    desk.open()
+    return desk
+
+
+class Gate:
+    """Work that goes on when the test says so, and remembers that it ran."""
+
+    def __init__(self):
+        self.opened = threading.Event()
+        self.started = []
+
+    def work(self, name):
+        def wait(ticket):
+            self.started.append(name)
+            assert self.opened.wait(20)
+            ticket.check()
+            return name
+
+        return wait
+
+
+def test_work_runs_on_threads_and_returns():
+    async def go():
+        desk = opened({"a": 2}, most_waiting=5, seconds=10)
+        names = await asyncio.gather(*(desk.run("a", lambda ticket, n=n: n) for n in range(6)))
+        assert desk.running == desk.waiting == 0
+        return names
+
+    assert run(go()) == list(range(6))
+
+
+def test_of_one_client_only_the_newest_request_is_worked_on():
+    async def go():
+        desk, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
+        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        await asyncio.sleep(0.05)
+        typed = []
+        for sequence in range(10):
+            typed.append(
+                asyncio.create_task(
+                    desk.run("a", gate.work(sequence), client=("/api/explain", "0", "me"), sequence=sequence)
+                )
+            )
+            await asyncio.sleep(0.01)
+        other = asyncio.create_task(desk.run("a", gate.work("other"), client=("/api/explain", "0", "you"), sequence=1))
+        await asyncio.sleep(0.05)
+        assert desk.waiting == 2  # the others were dropped without waiting for a thread
+        gate.opened.set()
+        results = await asyncio.gather(first, *typed, other, return_exceptions=True)
+        late = await asyncio.gather(
+            desk.run("a", gate.work("late"), client=("/api/explain", "0", "me"), sequence=3), return_exceptions=True
+        )
+        return gate.started, results, late
+
+    started, results, late = run(go())
+    assert started == ["first", 9, "other"]
+    assert [isinstance(one, SupersededError) for one in results] == [False, *[True] * 9, False, False]
+    assert isinstance(late[0], SupersededError)
+
+
+def test_running_work_stops_at_its_next_step_when_it_is_superseded():
+    async def go():
+        desk, gate = opened({"a": 2}, most_waiting=5, seconds=20), Gate()
+        old = asyncio.create_task(desk.run("a", gate.work("old"), client=("me",), sequence=1))
+        await asyncio.sleep(0.05)
+        new = asyncio.create_task(desk.run("a", lambda ticket: "new", client=("me",), sequence=2))
+        assert await new == "new"
+        gate.opened.set()
+        return await asyncio.gather(old, return_exceptions=True)
+
+    assert isinstance(run(go())[0], SupersededError)
+
+
+def test_a_slow_lane_does_not_block_another():
+    async def go():
+        desk, gate = opened({"slow": 1, "fast": 1}, most_waiting=5, seconds=20), Gate()
+        waiting = [asyncio.create_task(desk.run("slow", gate.work(n))) for n in range(3)]
+        await asyncio.sleep(0.05)
+        assert await desk.run("fast", lambda ticket: "done") == "done"
+        assert gate.started == [0]
+        gate.opened.set()
+        return await asyncio.gather(*waiting)
+
+    assert run(go()) == [0, 1, 2]
+
+
+def test_too_many_requests_are_refused_at_once():
+    async def go():
+        desk, gate = opened({"a": 1}, most_waiting=2, seconds=20), Gate()
+        tasks = [asyncio.create_task(desk.run("a", gate.work(n))) for n in range(4)]
+        await asyncio.sleep(0.05)
+        gate.opened.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    *answered, refused = run(go())
+    assert answered == [0, 1, 2]
+    assert isinstance(refused, ServiceError)
+    assert refused.code == "too_many_requests"
+
+
+def test_time_ends_for_work_that_runs_and_work_that_waits():
+    async def go():
+        desk, gate = opened({"a": 1}, most_waiting=5, seconds=0.2), Gate()
+        tasks = [asyncio.create_task(desk.run("a", gate.work(n))) for n in range(2)]
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert desk.running == 1  # the thread keeps its place until it ends
+        gate.opened.set()
+        for _ in range(100):
+            await asyncio.sleep(0.01)
+            if not desk.running:
+                break
+        return results, desk.running, await desk.run("a", lambda ticket: "again")
+
+    results, running, again = run(go())
+    assert [one.code for one in results] == ["timeout", "timeout"]
+    assert (running, again) == (0, "again")
+
+
+def test_people_who_have_gone_are_not_worked_for():
+    async def go():
+        desk, gate = opened({"a": 1}, most_waiting=5, seconds=20), Gate()
+
+        async def is_gone():
+            return True
+
+        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        await asyncio.sleep(0.05)
+        gone = asyncio.create_task(desk.run("a", gate.work("gone"), is_gone=is_gone))
+        await asyncio.sleep(0.05)
+        gate.opened.set()
+        results = await asyncio.gather(first, gone, return_exceptions=True)
+        assert desk.running == 0
+        return gate.started, results
+
+    started, results = run(go())
+    assert started == ["first"]
+    assert isinstance(results[1], SupersededError)
+
+
+def test_a_cancelled_request_gives_its_place_back():
+    async def go():
+        desk, gate = opened({"a": 1}, most_waiting=5, seconds=20), Gate()
+        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        await asyncio.sleep(0.05)
+        waiting = asyncio.create_task(desk.run("a", gate.work("waiting")))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        gate.opened.set()
+        await first
+        assert desk.waiting == 0
+        return await desk.run("a", lambda ticket: "next")
+
+    assert run(go()) == "next"
+
+
+def test_a_desk_that_is_closed_says_so_and_can_be_opened_again():
+    async def go():
+        desk = Desk({"a": 1}, most_waiting=2, seconds=5)
+        with pytest.raises(ServiceError, match="starting or ending"):
+            await desk.run("a", lambda ticket: 1)
+        desk.open()
+        first = await desk.run("a", lambda ticket: 1)
+        desk.close()
+        desk.open()
+        return first, await desk.run("a", lambda ticket: 2)
+
+    assert run(go()) == (1, 2)
+
+
+@pytest.mark.parametrize(("predict", "many"), [(lambda: time.sleep(0.1), True), (lambda: sum(range(10)), False)])
+def test_models_that_wait_are_called_more_often_at_once(predict, many):
+    import os
+
+    number = requests_at_once(predict)
+    assert (number > (os.cpu_count() or 1)) == many
