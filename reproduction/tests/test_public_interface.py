@@ -7,7 +7,7 @@ import pytest
 
 import sev_reproduction
 
-FILES = sorted(Path(sev_reproduction.__file__).parent.glob("*.py"))
+FILES = sorted(Path(sev_reproduction.__file__).parent.rglob("*.py"))
 OWN = "sev_reproduction"
 
 

@@ -92,9 +92,9 @@ def _proven(results: Results, plan: Plan) -> str:
     return f"{open_:,} of {counted:,} explanations ended at {plan.time_limit:g} s; all others are proven minimal."
 
 
-def as_markdown(intro: list[str], sections: Sequence[Section]) -> str:
+def as_markdown(intro: list[str], sections: Sequence[Section], title: str = TITLE) -> str:
     """The page in Markdown; pictures are files beside it."""
-    lines = [f"# {TITLE}", "", *_paragraphs(intro)]
+    lines = [f"# {title}", "", *_paragraphs(intro)]
     for section in sections:
         lines += [f"## {section.heading}", "", *_paragraphs(section.sentences)]
         for table in section.tables:
@@ -104,14 +104,14 @@ def as_markdown(intro: list[str], sections: Sequence[Section]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def as_html(intro: list[str], sections: Sequence[Section], pictures: dict[str, bytes]) -> str:
+def as_html(intro: list[str], sections: Sequence[Section], pictures: dict[str, bytes], title: str = TITLE) -> str:
     """The page as one file that needs no other."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("sev_reproduction"), autoescape=True, trim_blocks=True)
     shown = {name: base64.b64encode(content).decode() for name, content in pictures.items()}
     return environment.get_template("page.html").render(
-        title=TITLE, intro=intro, sections=sections, pictures=shown, cells=cells
+        title=title, intro=intro, sections=sections, pictures=shown, cells=cells
     )
 
 

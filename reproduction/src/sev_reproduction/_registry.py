@@ -28,6 +28,9 @@ _SECTIONS = (
 #: Modules that measure for several sections and show nothing themselves.
 _MEASURES = ("models",)
 
+#: Measurements of the follow-up paper; it has a page of its own.
+_FOLLOW_UP = ("variants", "credible", "published", "tree", "peers", "training")
+
 
 def names() -> tuple[str, ...]:
     """Names of all sections."""
@@ -42,8 +45,18 @@ def chosen(only: tuple[str, ...] | None = None) -> list[Any]:
     return [_module(name) for name in _SECTIONS if only is None or name in only]
 
 
+def follow_up(only: tuple[str, ...] | None = None) -> list[Any]:
+    """Modules of the follow-up's measurements, all or those named."""
+    strange = [name for name in only or () if name not in _FOLLOW_UP]
+    if strange:
+        raise InputError(f"There is no measurement {strange}: use some of {list(_FOLLOW_UP)}.")
+    return [_module(f"decision_sparsity.{name}") for name in _FOLLOW_UP if only is None or name in only]
+
+
 def runner(experiment: str) -> Any:
     """The module that runs the tasks of an experiment."""
+    if experiment in _FOLLOW_UP:
+        return _module(f"decision_sparsity.{experiment}")
     if experiment not in (*_SECTIONS, *_MEASURES):
         raise InputError(f"There is no experiment {experiment!r}.")
     return _module(experiment)

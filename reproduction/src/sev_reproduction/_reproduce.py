@@ -79,24 +79,55 @@ def reproduce(
     >>> from sev_reproduction import Plan, reproduce
     >>> reproduce("results", Plan.of(quick=True, data=("german",)), only=["table1"])  # doctest: +SKIP
     """
-    say = say or (lambda message: None)
     plan = plan or Plan()
     modules = _registry.chosen(None if only is None else tuple(only))
-    store = Store(folder, plan)
     wanted = list(dict.fromkeys(task for module in modules for task in module.tasks(plan)))
-    waiting = [task for task in wanted if not store.is_done(task)]
-    if not page_only:
-        missing = _missing_data(waiting, plan, say)
-        waiting = [task for task in waiting if task.data not in missing]
+
+    def write(done: Results, to: Path) -> tuple[Path, Path]:
+        return write_page(_shown(modules, done, plan), done, plan, to)
+
+    running = Running(n_jobs=n_jobs, page_only=page_only, say=say, progress=progress)
+    return carry_out(Store(folder, plan), wanted, plan, write, running)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """How the tasks of a plan are run; see :func:`reproduce`."""
+
+    n_jobs: int = 1
+    page_only: bool = False
+    say: Callable[[str], None] | None = None
+    progress: bool = False
+
+
+def carry_out(
+    store: Store,
+    wanted: list[Task],
+    plan: Plan,
+    write: Callable[[Results, Path], tuple[Path, Path]],
+    running: Running,
+) -> Reproduction:
+    """Do tasks, and write the page of what is done.
+
+    Parameters
+    ----------
+    store : Store
+        Where results are kept.
+    wanted : list of Task
+        In the order in which they are done.
+    plan : Plan
+        Data, splits and samples.
+    write : callable
+        Takes results and a folder, writes the page and returns its two files.
+    running : Running
+        How the tasks are run.
+    """
     failed: list[Task] = []
     try:
-        if waiting and not page_only:
-            times = Times(store.all_done())
-            say(f"{len(wanted) - len(waiting)} of {len(wanted)} tasks are done; {_forecast(times, waiting, n_jobs)}.")
-            failed = _run_all(waiting, plan, store, times, n_jobs, say, progress)
+        if not running.page_only:
+            failed = _work_through(wanted, plan, store, running)
     finally:  # also after Ctrl-C: the page shows what is done
-        done = Results(store.all_done())
-        markdown, html = write_page(_shown(modules, done, plan), done, plan, store.folder)
+        markdown, html = write(Results(store.all_done()), store.folder)
     left = sum(not store.is_done(task) for task in wanted)
     return Reproduction(markdown, html, len(wanted) - left, len(failed), left)
 
@@ -128,6 +159,19 @@ def show_recorded(recorded: str | os.PathLike[str], folder: str | os.PathLike[st
     ]
     Path(folder).mkdir(parents=True, exist_ok=True)
     return write_page(modules, results, Plan(), Path(folder), intro)
+
+
+def _work_through(wanted: list[Task], plan: Plan, store: Store, running: Running) -> list[Task]:
+    """Do the tasks that have no result yet, and return those that failed."""
+    say = running.say or (lambda message: None)
+    waiting = [task for task in wanted if not store.is_done(task)]
+    missing = _missing_data(waiting, plan, say)
+    waiting = [task for task in waiting if task.data not in missing]
+    if not waiting:
+        return []
+    times = Times(store.all_done())
+    say(f"{len(wanted) - len(waiting)} of {len(wanted)} tasks are done; {_forecast(times, waiting, running.n_jobs)}.")
+    return _run_all(waiting, plan, store, times, running.n_jobs, say, running.progress)
 
 
 def _missing_data(waiting: list[Task], plan: Plan, say: Callable[[str], None]) -> set[str]:
