@@ -1,4 +1,10 @@
-"""Why were these loans refused? Sentences for applicants, codes for notices, a report for the auditor."""
+"""
+Why were these loans refused?
+=============================
+
+Why were these loans refused? Sentences for applicants, codes for notices, a report for the auditor.
+"""
+# sphinx_gallery_thumbnail_path = "images/changes.png"
 
 from pathlib import Path
 

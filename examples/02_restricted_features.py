@@ -1,4 +1,9 @@
-"""Who is left without an explanation when age and sex may not be part of one? (COMPAS)"""
+"""
+Who is left without an explanation?
+===================================
+
+Who is left without an explanation when age and sex may not be part of one? (COMPAS)
+"""
 
 import os
 

@@ -1,4 +1,9 @@
-"""Two models of the same accuracy: whose decisions need fewer reasons?"""
+"""
+Whose decisions need fewer reasons?
+===================================
+
+Two models of the same accuracy: whose decisions need fewer reasons?
+"""
 
 import os
 

@@ -1,9 +1,14 @@
-"""How do I train my own torch module so that its decisions need one reason?
+"""
+Training your own torch module
+==============================
+
+How do I train my own torch module so that its decisions need one reason?
 
 The losses of ``sev.losses`` need three things: a function from rows to logits, a reference row, and the feature that
 each column belongs to. Here a small residual network is trained with a Lightning-style ``training_step``, first plainly
 and then with the SEV terms, and explained before and after.
 """
+# sphinx_gallery_thumbnail_path = "images/tradeoff.png"
 
 import numpy as np
 import torch

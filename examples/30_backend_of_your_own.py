@@ -1,9 +1,14 @@
-"""How does a model of my own get exact explanations? A reader, a solver, one line to register, one line to check.
+"""
+A backend of your own
+=====================
+
+How does a model of my own get exact explanations? A reader, a solver, one line to register, one line to check.
 
 The model is a scorecard: every column has bins with points, and an applicant is refused when the points add up to
 enough. sev has never heard of it. Without the reader below it would be explained as a black box: exact, but by asking
 for the scores of many rows.
 """
+# sphinx_gallery_thumbnail_path = "images/hypercube.png"
 
 from itertools import combinations
 
@@ -39,6 +44,7 @@ class ScorecardBackend:
 
     family = "scorecard"
     score_tolerance = 1e-9
+    lists_sets_later = False  # solve() always lists all minimum sets
 
     def __init__(self, model):
         self.model = model

@@ -13,6 +13,7 @@ PAGES = sorted(
     path
     for pattern in ("README.md", "docs/**/*.md", "docs/pages/*.py", "reproduction/README.md", "examples/*.py")
     for path in ROOT.glob(pattern)
+    if not {"_build", "auto_examples"} & set(path.parts)
 )
 NAME = r"sev(?:\.[A-Za-z_]\w*)+"
 

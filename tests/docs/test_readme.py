@@ -7,12 +7,6 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_to_paste_runs(capsys):
-    code = next(block for block in re.findall(r"```python\n(.*?)```", README, re.S) if "load_german_credit" in block)
-    exec(compile(code, "README.md", "exec"), {})
-    assert "checking_status" in capsys.readouterr().out
-
-
 def test_links_and_pictures_are_there():
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / target).exists(), target

@@ -1,0 +1,130 @@
+"""Copies of the pages as Markdown, and ``llms.txt`` that lists them: for programs that read documentation.
+
+Pages are copied as they are written, save that the API has signatures and docstrings in place of the directives, and
+that each example is its script.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+HEAD = """\
+# sev
+
+> The smallest set of reasons for every decision of a tabular model: exact, proven minimal, checked.
+
+Every page below is Markdown. `pip install .` in a checkout installs the package.
+
+## Pages
+
+"""
+_DIRECTIVE = re.compile(
+    r"```\{eval-rst\}\n\.\. auto(?P<kind>\w+):: (?P<name>[\w.]+)\n(?P<options>(?:   :.*\n)*)```\n", re.M
+)
+
+
+def title_and_summary(text: str) -> tuple[str, str]:
+    """The first heading of a page, and the first sentence after it."""
+    text = re.sub(r"^(```|:::).*?^\1$", "", text, flags=re.S | re.M)  # code, and boxes of the theme
+    title = re.search(r"^# (.+)$", text, re.M)
+    after = text[title.end() :] if title else text
+    paragraphs = [part.strip() for part in after.split("\n\n")]
+    plain = next((part for part in paragraphs if part and part[0] not in ":!|#<-{"), "")
+    sentence = re.match(r"(.+?[.?!])(?:\s|$)", " ".join(plain.split()))
+    return (title.group(1) if title else ""), (sentence.group(1) if sentence else plain.rstrip(":"))
+
+
+def find_object(name: str) -> Any:
+    """The object of a dotted name, through packages and attributes."""
+    found: Any = import_module("sev")
+    for part in name.split(".")[1:]:
+        found = getattr(found, part) if hasattr(found, part) else import_module(f"{found.__name__}.{part}")
+    return found
+
+
+def describe(name: str, one: Any, level: str) -> Iterator[str]:
+    """A signature and a docstring; of a class, also those of its public methods."""
+    if inspect.isclass(one) or callable(one):
+        try:
+            signature = re.sub(r"'", "", str(inspect.signature(one)))
+        except (TypeError, ValueError):  # made in C, or an alias of types
+            signature = ""
+        yield f"{level} {name}\n\n```python\n{name}{signature}\n```\n"
+    else:
+        yield f"{level} {name}\n"
+    yield f"```text\n{inspect.getdoc(one) or ''}\n```\n"
+    if inspect.isclass(one):
+        for key, member in inspect.getmembers(one):
+            is_own = inspect.isroutine(member) and str(getattr(member, "__module__", "")).startswith("sev")
+            if is_own and not key.startswith("_"):
+                yield from describe(f"{name}.{key}", member, level + "#")
+
+
+def expand_directive(match: re.Match[str]) -> str:
+    """What autodoc puts in the place of one directive, as Markdown."""
+    name, one = match["name"], find_object(match["name"])
+    if match["kind"] != "module":
+        return "\n".join(describe(name, one, "###")) + "\n"
+    left_out = re.findall(r"\w+", (re.search(r":exclude-members:(.*)", match["options"]) or ["", ""])[1])
+    parts = [f"```text\n{inspect.getdoc(one) or ''}\n```\n"]
+    if ":members:" in match["options"]:
+        own = [key for key, member in vars(one).items() if getattr(member, "__module__", "") == name and key[0] != "_"]
+        for key in sorted(set(getattr(one, "__all__", own)) - set(left_out)):
+            parts += describe(f"{name}.{key}", getattr(one, key), "###")
+    return "\n".join(parts) + "\n"
+
+
+def page_as_markdown(source: Path, name: str) -> str | None:
+    """The copy of one page, or None for a page that has no text of its own."""
+    page = source / f"{name}.md"
+    if page.exists():
+        return _DIRECTIVE.sub(expand_directive, page.read_text(encoding="utf-8"))
+    script = source / f"{name}.py"
+    if script.exists():
+        head, title, *rest = re.split(r'^(?:"""\n(.+)\n=+\n\n)', script.read_text(encoding="utf-8"), maxsplit=1)
+        doc, _, code = rest[0].partition('"""\n')
+        return f"# {title}\n\n{head}{doc}\n```python\n{code.strip()}\n```\n"
+    return None
+
+
+def in_reading_order(app: Any) -> list[str]:
+    """All pages, each after the page whose table of contents names it."""
+    order: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in order:
+            order.append(name)
+            for child in app.env.toctree_includes.get(name, ()):
+                visit(child)
+
+    visit(app.config.root_doc)
+    return [*order, *sorted(set(app.env.found_docs) - set(order))]
+
+
+def write_copies(app: Any, exception: Exception | None) -> None:
+    """Write the copies beside the pages of a finished build."""
+    if exception is not None or app.builder.name != "html":
+        return
+    source, out = Path(app.srcdir), Path(app.outdir)
+    lines = []
+    for name in in_reading_order(app):
+        text = page_as_markdown(source, name)
+        if text is None:
+            continue
+        copy = out / f"{name}.md"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(text, encoding="utf-8")
+        title, summary = title_and_summary(text)
+        lines.append(f"- [{title}]({name}.md): {summary}" if summary else f"- [{title}]({name}.md)")
+    (out / "llms.txt").write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("build-finished", write_copies)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
