@@ -21,6 +21,7 @@ from pathlib import Path
 
 import _data
 import numpy as np
+from _timing import clock
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
@@ -32,16 +33,6 @@ from sev.core import Limits, Problem
 DEPTH = 6  # where the naive searches give up
 NAIVE_SECONDS = 3.0  # for one query, then it is cut
 FEW = 5  # queries for peers that are asked one row at a time
-
-
-def clock(call, repeats: int = 5) -> float:
-    """Best time of some calls, in seconds of the processor: on an idle machine the same as on the wall."""
-    times = []
-    for _ in range(repeats):
-        begin = time.process_time()
-        call()
-        times.append(time.process_time() - begin)
-    return min(times)
 
 
 class Setting:
@@ -116,8 +107,8 @@ def ours(setting) -> dict:
     return {
         "rows": len(setting.rows),
         "mean_sev": float(sizes[sizes > 0].mean()),
-        "largest_sev": int(sizes.max()),
-        "unexplainable": int((sizes < 0).sum()),
+        "largest_sev": int(np.nanmax(sizes)),
+        "unexplainable": int(np.isnan(sizes).sum()),
         "sev_first_ms": first * 1e3,
         "sev_batch": clock(lambda: solve(setting.problem), 7) / len(setting.rows) * 1e6,
         "sev_one": float(np.median(singles)) * 1e6,

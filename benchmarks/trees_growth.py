@@ -16,9 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from _timing import clock
 from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_limits
-from trees import Setting, clock
+from trees import Setting
 
 from sev import Status
 from sev.backends.trees._backend import Link, TreeBackend
@@ -117,7 +118,7 @@ def ending(setting, row: int) -> dict:
     seconds = clock(lambda: setting.backend.solve(problem), 1)
     status = Status.from_code(int(solution.status[0]))
     return {"seconds": seconds, "status": str(status), "lower_bound": int(solution.lower_bound[0]),
-            "best": int(solution.sizes()[0])}  # fmt: skip
+            "best": int(solution.sizes()[0]) if solution.has_set[0] else None}  # fmt: skip
 
 
 def worst() -> dict:
