@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
 
-.PHONY: help demo test test-install test-lowest test-sanitized fuzz-native fuzz test-engines test-experiments lint docs bench \
+.PHONY: help demo app page-tools test test-install test-lowest test-sanitized fuzz-native fuzz test-engines test-experiments lint docs docs-open bench \
 	wheel clean
 
 help:
 	@echo "make demo   train a model on the bundled loan data and explain its refusals"
+	@echo "make app    open the what-if page on the bundled loan data"
 	@echo "make test   linters, type checks and all tests"
 	@echo "make test-install   build and install in every way, also without a compiler; minutes"
 	@echo "make test-lowest   all tests with the lowest versions that pyproject.toml declares"
@@ -19,7 +20,7 @@ help:
 	@echo "make test-engines   install Dask, Ray and Spark and test batches on them"
 	@echo "make test-experiments   a quick run of the whole paper, minutes on two cores"
 	@echo "make lint   linters and type checks only"
-	@echo "make docs   run the examples and the code in the documentation"
+	@echo "make docs   build the documentation site into docs/_build/html; make docs-open shows it"
 	@echo "make bench  run the benchmarks"
 
 # The extension is built again when one of these changes, and only then.
@@ -31,25 +32,40 @@ OR_REMEDY := || { $(PYTHON) tools/compiler.py; exit 1; }
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# What the environment of the tests has. Continuous integration adds the engines, so that pip runs once.
+EXTRAS ?= dev
 # Two stamps, so that the demo does not wait for the test tools; the second covers the first.
 $(VENV)/.demo-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
 	$(PIP_INSTALL) -e ".[plots]" $(OR_REMEDY)
 	touch $@
 
 $(VENV)/.dev-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
-	$(PIP_INSTALL) -e ".[dev]" $(OR_REMEDY)
-	touch $(VENV)/.demo-installed $@
+	$(PIP_INSTALL) -e ".[$(EXTRAS)]" $(OR_REMEDY)
+	touch $(VENV)/.demo-installed $@ $(if $(findstring engines,$(EXTRAS)),$(VENV)/.engines-installed)
 
 demo: $(VENV)/.demo-installed
 	$(BIN)/python -m sev.demo
+
+$(VENV)/.app-installed: pyproject.toml constraints.txt $(NATIVE) | $(BIN)/python
+	$(PIP_INSTALL) -e ".[app,plots]" $(OR_REMEDY)
+	touch $(VENV)/.demo-installed $@
+
+app: $(VENV)/.app-installed
+	$(BIN)/sev app --open
 
 lint: $(VENV)/.dev-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# axe-core, for tests of the page; without it those tests are skipped with that reason. The page itself needs nothing from npm.
+page-tools: tests/app/page/node_modules/.installed
+tests/app/page/node_modules/.installed: tests/app/page/package-lock.json
+	npm ci --prefix tests/app/page --no-audit --no-fund --silent
+	touch $@
+
 test: lint
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) $(PYTEST_OPTIONS)
 
 test-install: $(VENV)/.dev-installed
 	SEV_REQUIRE_INDEX=1 $(BIN)/python -m pytest -m slow tests/install
@@ -63,6 +79,7 @@ $(LOWEST)/.installed: pyproject.toml tools/lowest_versions.py $(NATIVE)
 	touch $@
 
 # Old packages use what the newest packages below them deprecate: that is no failure of ours.
+# LOWEST_TESTS chooses some tests; none is all of them.
 test-lowest: $(LOWEST)/.installed
 	SEV_LOWEST=1 $(LOWEST)/bin/python -m pytest -n $(PYTEST_WORKERS) -W ignore::DeprecationWarning $(LOWEST_TESTS)
 
@@ -76,16 +93,16 @@ $(SANITIZED)/.built: pyproject.toml $(NATIVE) $(shell find src/sev -name '*.py')
 
 # Python itself is not built with the sanitizers: their library is loaded first, and the C++ library for its exceptions.
 # What Python leaves allocated at its end is no leak of ours.
-SANITIZED_PYTHON = PYTHONPATH=$(SANITIZED) OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0:max_allocation_size_mb=4096 UBSAN_OPTIONS=print_stacktrace=1 \
+SANITIZED_PYTHON = PYTHONPATH=$(SANITIZED):tests OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0:max_allocation_size_mb=4096 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" $(BIN)/python
-SANITIZED_TESTS ?= tests/native tests/backends/trees tests/backends/linear tests/contracts
+SANITIZED_TESTS ?= tests/native tests/backends/trees tests/backends/linear tests/contracts tests/actions/test_free_*.py
 
 test-sanitized: $(SANITIZED)/.built
 	$(SANITIZED_PYTHON) -m pytest -q -p no:cacheprovider $(SANITIZED_TESTS)
 
 FUZZ_SECONDS ?= 60
 fuzz-native: $(SANITIZED)/.built
-	$(SANITIZED_PYTHON) tests/native/fuzz_boundary.py --seconds $(FUZZ_SECONDS)
+	$(SANITIZED_PYTHON) -m native.fuzz_boundary --seconds $(FUZZ_SECONDS)
 
 MINUTES ?= 60
 fuzz: $(VENV)/.dev-installed
@@ -116,12 +133,16 @@ $(VENV)/.compare-installed: $(VENV)/.dev-installed
 test-experiments: $(VENV)/.compare-installed
 	SEV_QUICK_RUN=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest reproduction/tests
 
+# The site, without network; a warning, such as a link that leads nowhere, is an error. The examples run for their pages.
 docs: $(VENV)/.dev-installed
-	for example in examples/*.py; do echo "== $$example"; MPLBACKEND=agg $(BIN)/python $$example || exit 1; done
-	MPLBACKEND=agg $(BIN)/python docs/pages/gallery.py
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@ls docs/_build/html/index.html
+
+docs-open: docs
+	$(BIN)/python -m webbrowser docs/_build/html/index.html
 
 bench: $(VENV)/.dev-installed
 	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist src/sev/_native*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist docs/_build docs/auto_examples src/sev/_native*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -353,6 +353,18 @@ def _catboost(X: np.ndarray, y: np.ndarray) -> Any:
     return catboost.CatBoostClassifier(**options, random_seed=0).fit(X, y)
 
 
+def _treelite(X: np.ndarray, y: np.ndarray) -> Any:
+    import treelite
+
+    return treelite.sklearn.import_model(ensemble.RandomForestClassifier(10, max_depth=5, random_state=0).fit(X, y))
+
+
+def _treelite_score(model: Any, rows: np.ndarray) -> np.ndarray:
+    import treelite
+
+    return treelite.gtil.predict(model, rows, nthread=1)[:, 0, 1]
+
+
 def _explainable_boosting(X: np.ndarray, y: np.ndarray) -> Any:
     from interpret.glassbox import ExplainableBoostingClassifier
 
@@ -382,7 +394,7 @@ def _module_score(model: Any, rows: np.ndarray) -> np.ndarray:
 
 
 def _torch_classifier(X: np.ndarray, y: np.ndarray) -> Any:
-    from sev.backends.networks import TorchClassifier
+    from sev.libraries.torch import TorchClassifier
 
     return TorchClassifier(_sequential(X.shape[1]))
 
@@ -424,6 +436,7 @@ TREES = [
     on_library("lightgbm.LGBMClassifier", _lightgbm),
     on_library("lightgbm.Booster", _lightgbm_booster, score=lambda model, rows: model.predict(rows)),
     on_library("catboost.CatBoostClassifier", _catboost),
+    on_library("treelite.Model", _treelite, score=_treelite_score),
 ]
 
 NETWORKS = [

@@ -1,8 +1,13 @@
-"""The definition, applied through a model's own scores, without any of the package's machinery but the brute force."""
+"""The definition, applied through a model's own scores.
+
+:func:`oracle` is independent on purpose: it shares no code with the package, neither the mixing of rows nor the brute
+force that ships in ``sev.testing``, which is itself compared with it. :func:`oracle_of_problem` is for solvers, whose
+problems are already in the package's own form.
+"""
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -19,38 +24,45 @@ def oracle(score, query, reference, features, *, kind="minus", restricted=(), th
 
     ``score`` takes a DataFrame; ``query`` and ``reference`` map columns to values; ``features`` maps names to columns.
     """
-    names = list(features)
     base, donor = (query, reference) if kind == "minus" else (reference, query)
-    sets = all_sets(len(names))
-    rows = {}
-    for position, name in enumerate(names):
-        for column in features[name]:
-            rows[column] = [donor[column] if chosen[position] else base[column] for chosen in sets]
-    frame = pd.DataFrame({column: rows[column] for column in query})
-    positive = np.asarray(score(frame)) >= threshold
-    crossed = positive if kind == "plus" else ~positive
-    answer = {tuple(chosen): across for chosen, across in zip(sets.tolist(), crossed.tolist(), strict=True)}
-    allowed = np.array([name not in restricted for name in names])
+    feature_of = {column: name for name, columns in features.items() for column in columns}
+    candidates = [chosen for size in range(len(features) + 1) for chosen in combinations(features, size)]
+    vertices = {
+        column: [donor[column] if feature_of[column] in chosen else base[column] for chosen in candidates]
+        for column in query
+    }
+    positive = np.asarray(score(pd.DataFrame(vertices))) >= threshold
+    across = positive if kind == "plus" else ~positive
+    found = [
+        frozenset(chosen)
+        for chosen, crosses in zip(candidates, across, strict=True)
+        if crosses and not set(chosen) & set(restricted)
+    ]
+    size = min(map(len, found), default=None)
+    return size, {chosen for chosen in found if len(chosen) == size}
 
-    def crosses(candidates):
-        return np.array([answer[tuple(candidate)] for candidate in candidates.tolist()])
 
-    size, found = brute_force(crosses, len(names), allowed)
-    return size, {frozenset(names[index] for index in chosen) for chosen in found}
+def oracle_of_problem(problem, row, scores=None):
+    """Size and sets of one row of a problem; ``scores`` are those of all sets, by their number, if known."""
+
+    def crosses(sets):
+        if scores is not None:
+            return problem.is_across(scores[sets @ (1 << np.arange(problem.n_features))])
+        return problem.crosses(np.full(len(sets), row), sets)
+
+    return brute_force(crosses, problem.n_features, problem.active[row])
 
 
-def assert_equals_oracle(one, score, features, **options):
+def assert_equals_oracle(one, score, features):
     """Compare one explanation with the definition: size, and the full list of sets."""
-    query, reference = one.query.to_dict(), one.reference.to_dict()
     size, sets = oracle(
         score,
-        query,
-        reference,
+        one.query.to_dict(),
+        one.reference.to_dict(),
         features,
         kind=one.kind,
         restricted=one.restricted,
         threshold=one.threshold,
-        **options,
     )
     assert one.status in ("optimal", "unexplainable")
     assert one.size == size, (one.size, size, one.sets, sets)

@@ -11,8 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sev
+from sev.backends import Scorer
 from sev.core import Answers, Status, pack
+from sev.explainers._vertices import Vertices
 from sev.explanations import Explanations
+from sev.space import FeatureSpace, Mixer, TableForm
 
 HOSTILE = (
     "$\\frac{$",
@@ -52,6 +55,8 @@ def made(
         masks=pack(chosen),
         complete=np.full(len(rows), complete),
         listed=np.ones(len(rows), dtype=bool),
+        size_without_limit=np.full(len(rows), np.nan),
+        first_of_all=np.ones(len(rows), dtype=bool),
         reasons={row: "the model raised" for row, (status, _) in enumerate(rows) if status is Status.ERROR},
     )
     queries = pd.DataFrame({name: np.arange(len(rows)) + 10.0 * place for place, name in enumerate(names)})
@@ -113,3 +118,25 @@ def loan_model(columns: tuple[str, ...] = ()) -> object:
 def loan_explainer(restricted: tuple[str, ...] = ()) -> sev.Explainer:
     rows, labels = loans()
     return sev.Explainer(loan_model(), rows, labels, target="refuse", restricted=restricted)
+
+
+class StandIn:
+    """Stands for an explainer of made-up results: scores rows with a function of a DataFrame."""
+
+    def __init__(self, score):
+        self.source = self
+        self._score = score
+
+    def vertices(self, queries, references, assigned, kind, target):
+        scorer = Scorer(self._score, "call", 2, target, 1, 0.5)
+        form, space = TableForm.of(queries), FeatureSpace.of_columns({one: [one] for one in queries}, queries.columns)
+        return Vertices(scorer, Mixer(form, space, queries, references, assigned), queries, assigned, kind)
+
+    def score_tolerances(self, queries, target):
+        return np.zeros(len(queries))
+
+    def sample(self):
+        return pd.DataFrame()
+
+    def alone(self, queries, number, usable):
+        return None

@@ -1,5 +1,6 @@
 """Files are replaced at once, under names that nobody can guess, and never through somebody else's link."""
 
+import ast
 import os
 import re
 import secrets
@@ -7,9 +8,13 @@ import stat
 from pathlib import Path
 
 import pytest
+import show_cases
 
 import sev
 from sev._io import open_regular, read_regular_file, replacing, write_file
+from sev.reports import reasons
+
+PACKAGE = Path(sev.__file__).parent
 
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path):
@@ -98,3 +103,38 @@ def test_the_package_has_one_way_to_replace_a_file():
     ]
     # on their way out of the package, with their own folders
     assert found == []
+
+
+def test_every_file_is_written_in_the_one_way():
+    """Read from the source: nothing else opens a file for writing."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if path.name == "_io.py" or not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            modes = [one.value for one in (*node.args[1:2], *(k.value for k in node.keywords)) if _is_text(one)]
+            opens = name == "open" and any(set(mode) & set("wxa") for mode in modes)
+            if name in ("write_text", "write_bytes") or opens:
+                found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    assert found == []
+
+
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+@pytest.mark.parametrize("what", ["explanations", "reasons"])
+def test_results_are_never_written_through_a_link(what, tmp_path):
+    many = show_cases.loan_explainer().explain(show_cases.loans()[0][:20])
+    codes = {name: {"code": "R", "text": name} for name in many.feature_names}
+    secret = tmp_path / "elsewhere"
+    secret.write_text("mine")
+    target = tmp_path / ("out.json" if what == "explanations" else "reasons.csv")
+    target.symlink_to(secret)
+    if what == "explanations":
+        many.to_json(target)
+    else:
+        reasons(many, codes).save(tmp_path)
+    assert secret.read_text() == "mine"
+    assert not target.is_symlink()

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sev import datasets, references
+from sev.actions import Actions, between, suggest_actions
 from sev.core import Status, __version__
 from sev.explainers import Explainer
 from sev.explanations import Explanation, Explanations
@@ -19,14 +20,18 @@ from sev.text import Labels
 
 if TYPE_CHECKING:
     from sev import (
+        actions,
+        app,
         backends,
         batch,
         comparison,
         core,
+        credibility,
         exceptions,
         explainers,
         explanations,
         files,
+        libraries,
         plots,
         reports,
         space,
@@ -35,9 +40,9 @@ if TYPE_CHECKING:
         training,
         typing,
     )
-    from sev.backends.networks import torch_pipeline
     from sev.comparison import compare_methods
     from sev.explainers import load
+    from sev.libraries.torch import torch_pipeline
     from sev.reports import reasons, report
     from sev.training import (
         SEVGradientBoostingClassifier,
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Actions",
     "Explainer",
     "Explanation",
     "Explanations",
@@ -58,17 +64,22 @@ __all__ = [
     "SEVMLPClassifier",
     "Status",
     "__version__",
+    "actions",
+    "app",
     "backends",
     "batch",
+    "between",
     "compare",
     "compare_methods",
     "comparison",
     "core",
+    "credibility",
     "datasets",
     "exceptions",
     "explainers",
     "explanations",
     "files",
+    "libraries",
     "load",
     "losses",
     "optimize",
@@ -78,6 +89,7 @@ __all__ = [
     "report",
     "reports",
     "space",
+    "suggest_actions",
     "testing",
     "text",
     "torch_pipeline",
@@ -98,7 +110,7 @@ _HOMES = {
     "optimize": "sev.training",
     "reasons": "sev.reports",
     "report": "sev.reports",
-    "torch_pipeline": "sev.backends.networks",
+    "torch_pipeline": "sev.libraries.torch",
 }
 
 

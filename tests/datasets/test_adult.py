@@ -4,6 +4,7 @@ from urllib.error import URLError
 import numpy as np
 import pandas as pd
 import pytest
+from paper_references import PAPER
 
 from sev.datasets import DatasetNotFoundError, fetch_adult
 from sev.datasets._adult import N_POSITIVE, SCHEMA
@@ -50,18 +51,7 @@ def test_counts_of_the_paper(published, n_encoded, no_network):
 def test_reference_of_the_paper(published, reference, no_network):
     published("adult.data")
     X, y = fetch_adult(return_X_y=True)
-    expected = {
-        "age": 36.78,
-        "education-num": 9.6,
-        "capital-gain": 148.75,
-        "capital-loss": 53.14,
-        "hours-per-week": 38.84,
-        "workclass": "Private",
-        "marital-status": "Never-married",
-        "occupation": "Adm-clerical",
-        "relationship": "Not-in-family",
-        "race": "White",
-    }
+    expected = PAPER["adult"]
     assert reference(X, y, list(expected)) == expected
 
 

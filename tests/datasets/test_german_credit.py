@@ -4,6 +4,7 @@ from importlib.resources import files
 
 import pandas as pd
 import pytest
+from paper_references import PAPER
 
 from sev.datasets import Dataset, load_german_credit
 from sev.datasets._german_credit import CODES, SCHEMA
@@ -58,15 +59,7 @@ def test_first_rows_against_the_code_table():
 
 def test_reference_of_the_paper(reference):
     X, y = load_german_credit(return_X_y=True)
-    expected = {
-        "duration": 19.21,
-        "credit_amount": 2985.46,
-        "age": 36.22,
-        "checking_status": "no checking account",
-        "purpose": "radio/television",
-        "other_debtors": "none",
-        "housing": "own",
-    }
+    expected = PAPER["german"]
     assert reference(X, y, list(expected)) == expected
 
 

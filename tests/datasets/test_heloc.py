@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from paper_references import PAPER
 
 from sev.datasets import DatasetNotFoundError, fetch_heloc
 from sev.datasets._heloc import SCHEMA
@@ -26,18 +27,7 @@ def test_counts_of_the_paper(published, n_encoded):
 def test_reference_of_the_paper(published, reference):
     published("fico.csv")
     X, y = fetch_heloc(return_X_y=True)
-    expected = {
-        "ExternalRiskEstimate": 72.21,
-        "MSinceMostRecentTradeOpen": 9.2,
-        "NumSatisfactoryTrades": 21.1,
-        "PercentTradesNeverDelq": 89.98,
-        "MaxDelq2PublicRecLast12M": 5.36,
-        "PercentInstallTrades": 29.82,
-        "NumInqLast6M": 0.6,
-        "NumInqLast6Mexcl7days": 0.56,
-        "NetFractionRevolvingBurden": 22.26,
-        "NumRevolvingTradesWBalance": 2.95,
-    }
+    expected = PAPER["fico"]
     assert reference(X, y, list(expected)) == expected
 
 

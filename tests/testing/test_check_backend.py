@@ -13,8 +13,9 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
+import sev
 from sev.core import Status
-from sev.exceptions import InputError, VerificationError
+from sev.exceptions import FallbackWarning, InputError, VerificationError
 from sev.testing import check_backend
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "30_backend_of_your_own.py"
@@ -117,6 +118,14 @@ def by_place_in_the_batch(backend, problem):
     return first_set_only(backend, problem) if problem.n_rows == 1 else found
 
 
+def first_set_if_only_that_is_wanted(backend, problem):
+    """As a backend may that says so with lists_sets_later; this one does not."""
+    found = type(backend).solve(backend, problem)
+    if not problem.limits.first_only:
+        return found
+    return replace(first_set_only(backend, problem), complete=found.complete & (np.diff(found.offsets) < 2))
+
+
 BROKEN = {
     "encode of one row differs": {"encode": encode_of_the_row_before},
     "must change the encoded column 0 and no other": {"encode": encode_with_a_neighbour},
@@ -133,7 +142,16 @@ BROKEN = {
     "an explanation where none was read": {"solve": gives_up_as_a_proof},
     "the lower bound is": {"solve": bound_too_high},
     "one row at a time": {"solve": by_place_in_the_batch},
+    "sets are listed in a batch of 300 rows": {"solve": first_set_if_only_that_is_wanted},
 }
+
+
+@pytest.mark.parametrize("as_table", [True, False])
+def test_integer_columns_are_scored_at_thresholds_between_integers(as_table):
+    table = pd.DataFrame(np.random.default_rng(0).integers(0, 9, (150, 4)), columns=list("abcd"))
+    rows = table if as_table else table.to_numpy()
+    y = table["a"] + table["b"] > table["c"] + 4
+    assert check_backend(GradientBoostingClassifier(n_estimators=10, random_state=0).fit(rows, y), rows, y) == 60
 
 
 @pytest.mark.parametrize("message", BROKEN)
@@ -179,3 +197,32 @@ def test_too_many_features_are_refused():
     X = np.random.default_rng(0).normal(size=(50, 13))
     with pytest.raises(InputError, match="at most 12 columns"):
         check_backend(LogisticRegression().fit(X, X[:, 0] > 0), X)
+
+
+@pytest.mark.parametrize("name", ["lists_sets_later", "score_tolerance", "proof_rows"])
+def test_an_incomplete_backend_is_told_what_it_lacks(example, name, monkeypatch):
+    class Incomplete:
+        """All members of the example's backend but one."""
+
+        def __init__(self, model):
+            backend = example.ScorecardBackend(model)
+            for member in set(dir(backend)) - {name}:
+                if not member.startswith("_"):
+                    setattr(self, member, getattr(backend, member))
+
+    monkeypatch.setattr(example, "read_scorecard", lambda model, response: Incomplete(model))
+    with pytest.raises(VerificationError, match=f"returned Incomplete, which is not a Backend: it has no {name}"):
+        check_backend(example.card(), example.applicants())
+    with pytest.warns(FallbackWarning, match=f"returned Incomplete, which is not a Backend: it has no {name}"):
+        sev.Explainer(example.card(), example.applicants())
+
+
+def test_sets_may_be_listed_later(example, monkeypatch):
+    def read(model, response):
+        backend = example.ScorecardBackend(model)
+        backend.lists_sets_later = True
+        backend.solve = first_set_if_only_that_is_wanted.__get__(backend)
+        return backend
+
+    monkeypatch.setattr(example, "read_scorecard", read)
+    assert check_backend(example.card(), example.applicants(), n_rows=6) == 36

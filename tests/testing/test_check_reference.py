@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sev.exceptions import InputError, VerificationError
-from sev.references import FittedReference, NearestRow, Typical
+from sev.references import FittedReference, NearestToMean, Typical
 from sev.testing import check_reference
 
 RNG = np.random.default_rng(0)
@@ -24,7 +24,7 @@ class Halves:
         return FittedReference(rows.reset_index(drop=True), "halves", lambda queries: (queries["c"] >= 0).astype(int))
 
 
-@pytest.mark.parametrize("reference", [Typical("mean"), NearestRow(), Halves()], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("reference", [Typical("mean"), NearestToMean(), Halves()], ids=lambda one: type(one).__name__)
 def test_references_pass(reference):
     assert check_reference(reference, MODEL, X, Y) == MODEL.predict(X).sum()
 

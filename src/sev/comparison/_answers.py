@@ -1,4 +1,4 @@
-"""What methods give, and how each answer is turned into a number of changed features that the model confirms."""
+"""What methods return, and how each answer is converted to a number of changed features that the model confirms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sev.comparison._case import Case
-from sev.core import Status
+from sev.core import Status, python_value
 from sev.explanations import Explanation
 from sev.typing import BoolArray, FloatArray
 
@@ -53,7 +53,7 @@ class Outcome:
 
 
 class Answer(Protocol):
-    """What a method gives for one query."""
+    """What a method returns for one query."""
 
     def settle(self, case: Case, query: int, orderings: Sequence[Ordering]) -> Iterator[Outcome]:
         """Ask the model."""
@@ -114,7 +114,7 @@ class Counterfactual:
             changed = changed_features(case, query, row)
             names = tuple(np.array(case.space.names, dtype=object)[changed])
             changes = {
-                column: _plain(row[column].iloc[0])
+                column: python_value(row[column].iloc[0])
                 for column in case.space.columns
                 if _is_other(case.queries[column].iloc[query], row[column].iloc[0])
             }
@@ -134,10 +134,6 @@ def changed_features(case: Case, query: int, row: pd.DataFrame) -> BoolArray:
     return changed
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _is_other(mine: Any, other: Any) -> bool:
     if pd.isna(mine) or pd.isna(other):
         return bool(pd.isna(mine) != pd.isna(other))
@@ -149,7 +145,7 @@ def _changes(case: Case, query: int, features: Sequence[str]) -> dict[Any, Any]:
     chosen = case.space.select(features, what="features")
     reference = case.references.iloc[int(case.assigned[query])]
     return {
-        column: _plain(reference[column])
+        column: python_value(reference[column])
         for column, feature in zip(case.space.columns, case.space.column_feature.tolist(), strict=True)
         if chosen[feature] and _is_other(case.queries[column].iloc[query], reference[column])
     }

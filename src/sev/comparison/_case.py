@@ -10,7 +10,7 @@ import pandas as pd
 
 from sev.comparison._coding import Coding
 from sev.explainers import Explainer, Task
-from sev.space import FeatureSpace, Mixer, TableForm, differing_features
+from sev.space import FeatureSpace, Mixer, TableForm
 from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
 
 
@@ -79,7 +79,7 @@ class Case:
     @cached_property
     def differs(self) -> BoolArray:
         """For each query and feature: is it other than in the reference?"""
-        return differing_features(self.form, self.space, self.queries, self.references, self.assigned)
+        return self._mixer.differing()
 
     @cached_property
     def _mixer(self) -> Mixer:

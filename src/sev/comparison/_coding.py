@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.references import has_two_values
 from sev.space import FeatureSpace, TableForm
 from sev.typing import FloatArray, IntArray
 
@@ -76,17 +77,12 @@ class Coding:
 
 def _parts(form: TableForm, background: pd.DataFrame, columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """A one-hot block stays whole; any other group of columns falls into its columns."""
-    whole = len(columns) == 1 or all(_two_valued(background[column]) for column in columns)
+    whole = len(columns) == 1 or all(has_two_values(background[column]) for column in columns)
     return [columns] if whole else [(column,) for column in columns]
 
 
 def _is_categorical(form: TableForm, background: pd.DataFrame, columns: tuple[Any, ...]) -> bool:
-    return len(columns) > 1 or not form.is_numeric(columns[0]) or _two_valued(background[columns[0]])
-
-
-def _two_valued(values: pd.Series) -> bool:
-    """Whether a column is a category although it may hold numbers; missing values are none, as for references."""
-    return values.nunique(dropna=True) <= 2
+    return len(columns) > 1 or not form.is_numeric(columns[0]) or has_two_values(background[columns[0]])
 
 
 def _codes(block: pd.DataFrame) -> tuple[IntArray, IntArray]:

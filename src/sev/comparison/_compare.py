@@ -54,7 +54,7 @@ def compare_methods(
     """Count the features that several methods change to undo the same decisions, and time them.
 
     SHAP and LIME give each feature a number; features are set to the reference's values from the largest number down,
-    until the model's own score says that the decision is undone (SHAP-C and LIME-C). DiCE gives another row; what it
+    until the model's own score says that the decision is undone (SHAP-C and LIME-C). DiCE returns another row; what it
     changes is counted. Text columns, one-hot blocks and groups are one feature each, for every method.
 
     Parameters
@@ -71,7 +71,7 @@ def compare_methods(
         Explain at most this many rows, drawn at random; None: all.
     ordering : {"signed", "absolute", "both"}, default="signed"
         Whether SHAP's and LIME's numbers are walked from the one that speaks most for the decision, or by their
-        absolute value. "both" gives two lines, the second of the method ``"lime, absolute"``.
+        absolute value. "both" yields two lines, the second of the method ``"lime, absolute"``.
     options : mapping of method to mapping, default=None
         Options that a method hands on to its package, such as ``{"lime": {"num_samples": 1000}}``.
     random_state : int, default=0
@@ -95,6 +95,13 @@ def compare_methods(
         - ``minimal``: False when fewer features are proven to be enough, True when none fewer are (towards the
           reference), missing when nobody knows;
         - ``setup_seconds``: to get the method ready, one query to warm up included.
+
+    Raises
+    ------
+    InputError
+        If a method or option is unknown, or ``target`` is "predicted".
+    MissingDependencyError
+        If the package of a method is not installed.
 
     Examples
     --------
@@ -148,7 +155,7 @@ def _lines(
     labels: list[Any],
     bar: _Bar,
 ) -> list[dict[str, Any]]:
-    """All that one method says, whatever happens inside it."""
+    """All that one method returns, whatever happens inside it."""
     bar.now(name)
     start = time.perf_counter()
     answer, failure = _prepared(prepare, case, options)
@@ -182,7 +189,7 @@ def _prepared(prepare: Prepare, case: Case, options: dict[str, Any]) -> tuple[Ca
     except NotApplicable as error:
         return _nothing, Outcome(status="not_applicable", reason=str(error))
     except Exception as error:  # a package may fail in any way: the other methods go on
-        return _nothing, Outcome(status="error", reason=_said(error))
+        return _nothing, Outcome(status="error", reason=_describe_error(error))
     _answered(answer, case, 0, ("signed",))
     return answer, None
 
@@ -197,14 +204,14 @@ def _answered(
         seconds = time.perf_counter() - start
         return seconds, list(given.settle(case, query, orderings))
     except Exception as error:
-        return time.perf_counter() - start, [Outcome(status="error", reason=_said(error))]
+        return time.perf_counter() - start, [Outcome(status="error", reason=_describe_error(error))]
 
 
 def _nothing(query: int) -> Answer:
     raise AssertionError(f"query {query} reached a method that is not ready")
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
 

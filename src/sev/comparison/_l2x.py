@@ -8,14 +8,13 @@ most about the output. To explain a row, the ``k`` features with the largest log
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sev._optional import require
+from sev._optional import one_torch_thread, require
 from sev.exceptions import InputError
 from sev.space import FeatureSpace, TableForm
 from sev.typing import BoolArray, FloatArray, NativeTable
@@ -93,6 +92,11 @@ class L2X:
         -------
         L2X
             Itself.
+
+        Raises
+        ------
+        InputError
+            If ``k`` or ``output`` do not fit the rows.
         """
         torch = require("torch", extra="train", feature="sev.comparison.L2X")
         self._form = TableForm.of(X)
@@ -101,14 +105,25 @@ class L2X:
         self.feature_names_ = self._space.names
         self._check(frame)
         rows, targets = self._numbers(frame, "X"), self._outputs(output, len(frame))
-        with torch.random.fork_rng(devices=[]), _one_thread(torch):
+        with torch.random.fork_rng(devices=[]), one_torch_thread(torch):
             torch.manual_seed(self.random_state)
             self._selector, self._predictor = self._networks(torch)
             _train(torch, self, torch.as_tensor(rows), torch.as_tensor(targets, dtype=torch.float32))
         return self
 
     def selected(self, X: NativeTable) -> BoolArray:
-        """The ``k`` features of each row; shape (n_rows, n_features)."""
+        """The ``k`` features of each row; shape (n_rows, n_features).
+
+        Parameters
+        ----------
+        X : table or array of shape (n_rows, n_columns)
+            Rows.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows, n_features)
+            ``k`` of each row are True.
+        """
         import torch
 
         rows = torch.as_tensor(self._numbers(self._fitted_form().to_frame(X), "X"))
@@ -119,7 +134,18 @@ class L2X:
         return chosen
 
     def predict_proba(self, X: NativeTable) -> FloatArray:
-        """Probabilities of the two classes, from the ``k`` features of each row alone; shape (n_rows, 2)."""
+        """Probabilities of the two classes, from the ``k`` features of each row alone; shape (n_rows, 2).
+
+        Parameters
+        ----------
+        X : table or array of shape (n_rows, n_columns)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities.
+        """
         import torch
 
         chosen = self.selected(X)[:, self._space.column_feature]
@@ -170,17 +196,6 @@ class L2X:
             )
 
         return layers(n_columns, width, n_features), layers(n_columns, 2 * width, 1)
-
-
-@contextmanager
-def _one_thread(torch: Any) -> Iterator[None]:
-    """One thread for torch: sums then come out the same on every machine, and small steps do not wait for others."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _train(torch: Any, explainer: L2X, rows: Any, targets: Any) -> None:

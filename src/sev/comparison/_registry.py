@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sev._optional import require
+from sev._registry import load as load_route
 from sev.comparison._quiet import quietly
 from sev.exceptions import InputError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sev.comparison._answers import Answer
     from sev.comparison._case import Case
 
-    #: Gets ready for a case and gives a function from the number of a query to an answer.
+    #: Gets ready for a case and returns a function from the number of a query to an answer.
     Prepare = Callable[[Case, dict[str, Any]], Callable[[int], Answer]]
 
 
@@ -28,7 +28,7 @@ class Method:
     ----------
     prepare : str
         ``"module:function"``. The function takes a case and the user's options for the method, gets ready (that time is
-        set-up), and gives a function from the number of a query to an answer (that time is counted).
+        set-up), and returns a function from the number of a query to an answer (that time is counted).
     package : str or None
         What it imports; None: nothing beyond this package.
     """
@@ -57,6 +57,16 @@ def register_method(name: str, prepare: str, package: str | None = None) -> None
         ``"module:function"``, as in :class:`Method`.
     package : str, default=None
         A package that it needs and that may be absent.
+
+    Raises
+    ------
+    InputError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> import sev
+    >>> sev.comparison.register_method("mine", "mypackage.methods:prepare")  # doctest: +SKIP
     """
     method = Method(prepare, package)
     if METHODS.setdefault(name, method) != method:
@@ -84,6 +94,5 @@ def load(name: str) -> Prepare:
     if method.package is not None:
         with quietly():
             require(method.package, extra="compare", feature=f'compare_methods(methods=[..., "{name}"])')
-    module, _, function = method.prepare.partition(":")
-    prepare: Prepare = getattr(import_module(module), function)
+    prepare: Prepare = load_route(method.prepare)
     return prepare

@@ -2,13 +2,12 @@
 
 import os
 import sys
-import warnings
 from pathlib import Path
 from typing import TypeAlias
 
 from sev._io import write_file
+from sev.core import warn_user
 from sev.datasets._dataset import DatasetNotFoundError
-from sev.datasets._schema import caller_level
 from sev.exceptions import SevWarning
 
 DataHome: TypeAlias = str | os.PathLike[str] | None
@@ -62,6 +61,4 @@ def store(file: str, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, data)
     except OSError as error:
-        warnings.warn(
-            f"The downloaded {file} could not be kept in {path.parent}: {error}", SevWarning, stacklevel=caller_level()
-        )
+        warn_user(f"The downloaded {file} could not be kept in {path.parent}: {error}", SevWarning)

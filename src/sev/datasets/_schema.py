@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import inspect
 import io
 import warnings
 import zlib
@@ -14,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sev.core import warn_user
 from sev.exceptions import InputError, SevWarning
 
 #: What stands for a missing number. In text columns every word is a value, ``None`` and ``?`` included.
@@ -119,11 +119,10 @@ class Schema:
             return
         if sha256(self.write(frame)) == self.sha256:
             return
-        warnings.warn(
+        warn_user(
             f"{where} has the right columns but is not the published file: {len(frame):,} rows where that has "
             f"{self.n_rows:,}, and another sha256 than {self.sha256}. Figures of the paper may not come out the same.",
             SevWarning,
-            stacklevel=caller_level(),
         )
 
 
@@ -165,15 +164,6 @@ def translate(cells: pd.Series, words: Mapping[str, str | int], where: str) -> p
     """Return what each cell stands for; a cell that stands for nothing is refused."""
     _refuse(~cells.isin(list(words)), cells, f"one of {list(words)}", where)
     return cells.map(dict(words))
-
-
-def caller_level() -> int:
-    """Return the ``stacklevel`` that points a warning at the first caller outside this folder."""
-    here = str(Path(__file__).parent)
-    level, frame = 0, inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(here):
-        level, frame = level + 1, frame.f_back
-    return level  # our own frame is counted in place of that of the caller
 
 
 def _typed(cells: pd.Series, column: Column, where: str) -> pd.Series:

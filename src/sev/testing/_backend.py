@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.backends import Backend, reader_for
+from sev.backends import Backend, missing_members, reader_for
 from sev.core import Status
 from sev.exceptions import FallbackWarning, InputError, ReferenceWarning, VerificationError
 from sev.explainers import Explainer
 from sev.explanations import Explanations
 from sev.testing._definition import Score, own_scores, require, require_definition, smallest_sets
 from sev.typing import FloatArray
+
+#: More rows than are settled at once (see ``explainers/_task.py``).
+_ROWS_OF_A_LARGE_BATCH = 300
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ def check_backend(model: Any, X: Any, y: Any = None, *, n_rows: int = 10, random
     The reader of the model must be registered (:func:`sev.backends.register`). Checked are the numbers that the
     backend reads from the model, and its answers: both kinds, with and without restricted features, equal the
     brute-force definition by the model's own scores, in size and in the full list of sets; they do not depend on the
-    order of rows or on the batch, keep what limits promise, and survive a pickle; nothing that was passed is changed.
+    order of rows or on the size of the batch, keep what limits promise, and survive a pickle; nothing that was passed
+    is changed.
 
     Parameters
     ----------
@@ -89,6 +93,7 @@ def check_backend(model: Any, X: Any, y: Any = None, *, n_rows: int = 10, random
     compared = _check_answers(subject)
     _check_independence(subject)
     _check_limits(subject)
+    _check_large_batch(subject, backend)
     _check_pickle(subject)
     require(_equal(X, kept), "Explaining has changed the rows that were passed: a backend must copy what it writes to.")
     return compared
@@ -100,7 +105,8 @@ def _read(model: Any, response: str) -> Backend:
         key = f"{type(model).__module__.partition('.')[0]}.{type(model).__name__}"
         raise InputError(f"No reader is registered for {key!r}: sev.backends.register({key!r}, 'module:function').")
     backend = reader(model, response)
-    require(isinstance(backend, Backend), f"The reader returned {type(backend).__name__}, which is not a Backend.")
+    missing = ", ".join(missing_members(backend))
+    require(not missing, f"The reader returned {type(backend).__name__}, which is not a Backend: it has no {missing}.")
     return backend
 
 
@@ -236,13 +242,28 @@ def _check_limits(subject: _Subject) -> None:
             )
 
 
+def _check_large_batch(subject: _Subject, backend: Backend) -> None:
+    """Of a large batch only the first sets are searched for at once; all of them are listed when they are asked for."""
+    places = np.resize(np.arange(len(subject.rows)), _ROWS_OF_A_LARGE_BATCH)
+    many = subject.rows.iloc[places] if isinstance(subject.rows, pd.DataFrame) else subject.rows[places]
+    few, large = subject.explain(), subject.explainer.explain(many)
+    for place, one in zip(places.tolist(), large, strict=True):
+        alone = few[place]
+        require(
+            one.sets == alone.sets and one.sets_complete == alone.sets_complete,
+            f"Row {place}: {len(one.sets)} of {len(alone.sets)} sets are listed in a batch of {len(many)} rows. "
+            f"lists_sets_later is {backend.lists_sets_later}: True is for a solver that leaves out further sets "
+            "when limits.first_only is set, with complete=False, and lists them when it is not.",
+        )
+
+
 def _check_pickle(subject: _Subject) -> None:
     try:
         again = pickle.loads(pickle.dumps(subject.explainer))
     except Exception as error:
         raise VerificationError(f"The explainer cannot be pickled, so workers cannot use it: {error}.") from error
     first, second = subject.explain().to_frame(), again.explain(subject.rows).to_frame()
-    require(first.equals(second), "After a pickle, the explainer returns other answers.")
+    require(first.equals(second), "After pickling and unpickling, the explainer returns different answers.")
 
 
 def _equal(one: Any, other: Any) -> bool:

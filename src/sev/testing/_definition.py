@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer_dtype
 
+from sev.backends import scorer_for
 from sev.core import Status, brute_force
 from sev.exceptions import InputError, VerificationError
 from sev.explanations import Explanation
@@ -29,14 +31,32 @@ def require(holds: Any, message: str) -> None:
 def own_scores(model: Any, X: Any) -> tuple[str, Score]:
     """Which output of a model is its score, and a function from a DataFrame to that score of ``classes_[1]``."""
     response = next((name for name in ("predict_proba", "decision_function") if hasattr(model, name)), "call")
+    scorer = scorer_for(model)
+    ask = scorer(model) if scorer is not None else getattr(model, response, model)
     as_given = isinstance(X, pd.DataFrame)
 
     def score(frame: pd.DataFrame) -> FloatArray:
-        rows = frame.astype(X.dtypes) if as_given else frame.to_numpy(dtype=np.asarray(X).dtype)
-        outputs = np.asarray(model(rows) if response == "call" else getattr(model, response)(rows), dtype=np.float64)
+        rows = _cast_exactly(frame, X.dtypes) if as_given else _cast_array(frame, np.asarray(X).dtype)
+        outputs = np.asarray(ask(rows), dtype=np.float64)
         return outputs[:, -1] if outputs.ndim == 2 else outputs
 
     return response, score
+
+
+def _cast_exactly(frame: pd.DataFrame, dtypes: pd.Series) -> pd.DataFrame:
+    """The frame in these types; a column of integers stays as it is where it holds fractions."""
+    keeps = {
+        name: dtype
+        for name, dtype in dtypes.items()
+        if not is_integer_dtype(dtype) or (frame[name].astype(dtype) == frame[name]).all()
+    }
+    return frame.astype(keeps)
+
+
+def _cast_array(frame: pd.DataFrame, dtype: np.dtype[Any]) -> Any:
+    rows = frame.to_numpy()
+    cast = rows.astype(dtype)
+    return rows if np.issubdtype(dtype, np.integer) and (cast != rows).any() else cast
 
 
 def smallest_sets(one: Explanation, score: Score) -> tuple[int | None, set[frozenset[str]]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sev.core import Status
-from sev.exceptions import InputError
+from sev.exceptions import InputError, VerificationError
 from sev.explainers import Explainer
 from sev.references import Background, FittedReference, Reference
 from sev.testing._definition import require
@@ -65,10 +65,10 @@ def check_reference(reference: Reference, model: Any, X: Any, y: Any = None) -> 
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from sev.references import NearestRow
+    >>> from sev.references import NearestToMean
     >>> from sev.testing import check_reference
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
-    >>> check_reference(NearestRow(), LogisticRegression().fit(X, X[:, 0] > 0), X, X[:, 0] > 0) > 20
+    >>> check_reference(NearestToMean(), LogisticRegression().fit(X, X[:, 0] > 0), X, X[:, 0] > 0) > 20
     True
     """
     if not isinstance(reference, Reference):
@@ -83,11 +83,12 @@ def check_reference(reference: Reference, model: Any, X: Any, y: Any = None) -> 
     explained = np.flatnonzero(many.statuses != Status.NOT_TARGET)
     if not explained.size:
         raise InputError("No row of X is predicted as the explained class: nothing can be checked.")
+    candidates = fitted.candidates(rows)
     for row in explained:
-        wanted = fitted.rows.iloc[assigned[row]]
         got = many[int(row)].reference
-        same = [_same_value(got[column], wanted[column]) for column in wanted.index]
-        require(all(same), f"Row {row} is compared with another row than the reference assigned to it.")
+        own = fitted.rows.iloc[candidates[row] if fitted.several else [assigned[row]]]
+        same = [all(_same_value(got[column], wanted[column]) for column in own.columns) for _, wanted in own.iterrows()]
+        require(any(same), f"Row {row} is compared with another row than the reference assigned to it.")
     many.verify()
     return len(explained)
 
@@ -105,11 +106,12 @@ def _check_rows(fitted: FittedReference, background: Background) -> None:
 
 def _check_assignment(fitted: FittedReference, queries: pd.DataFrame) -> Any:
     """Each query gets a row that exists, by its own values alone."""
-    assigned = fitted.assigned(queries)
-    require(
-        assigned.shape == (len(queries),) and assigned.min() >= 0 and assigned.max() < len(fitted.rows),
-        f"assign must return one row number from 0 to {len(fitted.rows) - 1} for each query.",
-    )
+    wanted = f"assign must return one row number from 0 to {len(fitted.rows) - 1} for each query."
+    try:
+        assigned = fitted.assigned(queries)
+    except InputError as error:
+        raise VerificationError(wanted) from error
+    require(assigned.shape == (len(queries),), wanted)
     order = np.random.default_rng(0).permutation(len(queries))
     shuffled = fitted.assigned(queries.iloc[order])
     require((shuffled == assigned[order]).all(), "assign depends on the order of the queries.")

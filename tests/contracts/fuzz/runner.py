@@ -106,6 +106,8 @@ class _Run:
             self._scores = [float(self._score_of(row)) for row in range(self._n_rows)]
             for call in self._calls():
                 self._call(explainer, call)
+            if setup.repeatable:
+                self._confirm(explainer)
         for table, before, what in zip((setup.background, setup.queries), kept, ("background", "queries"), strict=True):
             if not _same_table(table, before):
                 self._fail("after the calls", f"the caller's {what} has changed")
@@ -133,7 +135,8 @@ class _Run:
         except PositiveReferenceError:
             self._report.refused += 1
         except Exception as error:
-            if isinstance(error, setup.refuses):
+            one_sided = "Every background row is predicted as the class" in str(error)
+            if isinstance(error, setup.refuses) or one_sided:
                 self._report.refused += 1
             else:
                 self._fail("Explainer", f"{type(error).__name__}: {str(error)[:300]}")
@@ -194,6 +197,29 @@ class _Run:
                     if row not in wrong and _summary(one) != _summary(two):
                         self._fail(f"{where} row {row}", f"in a batch {_summary(one)}, {call.style} {_summary(two)}")
                         break
+
+    def _confirm(self, explainer: sev.Explainer) -> None:
+        """Right answers are confirmed: with the model at hand, against the explainer, and from a file."""
+        setup = self._setup
+        queries = setup.queries if setup.explained is None else setup.explained
+        for kind in ("minus", "plus"):
+            self._report.cases += 1
+            try:
+                many = explainer.explain(queries, kind=kind)
+            except Exception as error:
+                if not isinstance(error, setup.may_raise):
+                    self._fail(f"{kind} to confirm", f"{type(error).__name__}: {str(error)[:300]}")
+                return
+            read = sev.Explanations.from_json(many.to_json())
+            for where, confirm in (
+                ("with the model", many.verify),
+                ("against the explainer", lambda many=many: many.verify(explainer)),
+                ("from a file", lambda read=read: read.verify(explainer)),
+            ):
+                try:
+                    confirm()
+                except Exception as error:
+                    self._fail(f"{kind} confirmed {where}", f"{type(error).__name__}: {str(error)[:300]}")
 
     def _explain(self, explainer: sev.Explainer, options: dict[str, Any], style: str) -> list[Any]:
         setup, n_rows = self._setup, self._n_rows

@@ -16,7 +16,7 @@ from contracts.fuzz.runner import Report, recipe_of, run_seed
 from contracts.fuzz.setups import Call, Setup
 
 N_PARTS = 8
-N_SEEDS = int(os.environ.get("SEV_FUZZ_SEEDS", "464"))
+N_SEEDS = int(os.environ.get("SEV_FUZZ_SEEDS", "312"))
 ONE_SEED = os.environ.get("SEV_FUZZ_SEED")
 
 

@@ -63,8 +63,9 @@ def imputers_that_look_across_columns(rng: Rng) -> Setup:
     """The background misses nothing, so that every encoded column seems to depend on one raw column."""
     rows = numbers(rng, int(rng.integers(3, 6)))
     background, y, queries = split(rows, labels_of(rng, rows))
+    # no two rows are equally near: which of them KNNImputer takes would depend on the other rows of a call
+    background = background + 1e-3 * rng.normal(size=background.shape)
     if rng.random() < 0.3:
-        background = background.copy()
         background[: len(background) // 2, 0][::3] = np.nan  # one column only
     queries = queries.copy()
     queries[rng.random(queries.shape) < 0.35] = np.nan
@@ -104,6 +105,8 @@ def encoder_for(rng: Rng, frame: pd.DataFrame, *, imputes: bool) -> Any:
         "as they are": FunctionTransformer,
         "bins": lambda: KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"),
     }
+    if all(pd.api.types.is_bool_dtype(frame[name].dtype) for name in numeric):
+        del scale["bins"]  # booleans have no quantiles
     prepare = [SimpleImputer(add_indicator=bool(rng.random() < 0.3))] if imputes else []
     steps: list[tuple[Any, list[str]]] = []
     if text:
