@@ -80,7 +80,7 @@ def test_published_bytes_or_the_same_cells_written_otherwise_pass_and_others_war
     known.read(b"\xef\xbb\xbflabel,size,colour\r\nno,1,None", "x")
     with pytest.warns(SevWarning, match="x has the right columns but is not the published file: 2 rows where .* 1,"):
         known.read(text + b"2,None,no\n", "x")
-    with pytest.warns(SevWarning, match="another sha256"):
+    with pytest.warns(SevWarning, match="its sha256 is not"):
         known.read(text.replace(b"None", b"red"), "x")
 
 

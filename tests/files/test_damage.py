@@ -116,7 +116,7 @@ def test_a_name_twice_is_refused(archive):
     with zipfile.ZipFile(buffer, "w") as file:
         file.writestr("model.bin", b"1")
         file.writestr("model.bin", b"2")
-    refused(sealed(buffer.getvalue()), "duplicate names")
+    refused(sealed(buffer.getvalue()), "two members of the same name")
 
 
 def test_bombs_are_refused_before_they_are_unpacked(archive):
@@ -124,7 +124,7 @@ def test_bombs_are_refused_before_they_are_unpacked(archive):
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("manifest.json", b"{}")
         file.writestr("model.bin", bytes(50_000_000))
-    refused(sealed(buffer.getvalue()), "would unpack to 50,000,000 bytes")
+    refused(sealed(buffer.getvalue()), "to 50,000,000 bytes, more than")
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("schema.json", b"{}")

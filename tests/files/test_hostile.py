@@ -165,7 +165,7 @@ def test_vectorizers_that_open_files_are_refused(name):
 
 def test_methods_cannot_be_replaced():
     model = LogisticRegression().fit(*zoo.numbers())
-    with pytest.raises(ArchiveError, match="predict_proba is replaced"):
+    with pytest.raises(ArchiveError, match="replaces its own method predict_proba"):
         model_from_bytes("skops", changed_state(model, predict_proba=np.abs))
 
 

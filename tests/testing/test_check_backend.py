@@ -133,7 +133,7 @@ BROKEN = {
     "float64 of shape": {"encode": lambda backend, rows: type(backend).encode(backend, rows).astype(int)},
     "margins must have shape": {"margins": lambda backend, encoded: encoded},
     "differ from its own by up to": {"scores": lambda backend, margins: margins + 0.5},
-    "never fall when the margin grows": {
+    "not decrease as the margin increases": {
         "scores": lambda backend, margins: np.where(margins == margins.astype(int), margins, -margins)
     },
     "by the model's own scores it is size": {"solve": larger_sets},

@@ -55,7 +55,7 @@ def path(*lines):
         ({"positive_rate": 0.329}, ""),
         ({"positive_rate": 0.331}, "share of positives 0.300 -> 0.331"),
         ({"positive_rate": 0.269}, "share of positives 0.300 -> 0.269"),
-        ({"positive_rate": 0.0}, "nobody is predicted positive"),
+        ({"positive_rate": 0.0}, "no row is predicted positive"),
         ({"reference_positive": 0.2}, "the reference is predicted positive"),  # in one fold of five
         ({"failed": True, "accuracy": np.nan}, "training failed"),
     ],
@@ -122,7 +122,7 @@ def test_the_next_best_follows_one_that_fails_on_all_rows(monkeypatch):
         (0.0, 0.1, ""),
         (0.4, 0.01, "share of positives"),
         (-0.4, 0.01, "share of positives"),
-        (-100.0, 10.0, "nobody is predicted positive"),
+        (-100.0, 10.0, "no row is predicted positive"),
         (9.0, 10.0, "the reference is predicted positive"),
     ],
 )

@@ -90,7 +90,7 @@ def test_large_data_have_a_validation_part():
 def test_nothing_within_the_floor_returns_the_model_and_says_so():
     rows, labels = numbers(500, 6)
     model = LogisticRegression().fit(rows, labels)
-    with pytest.warns(TrainingWarning, match="returned as it was"):
+    with pytest.warns(TrainingWarning, match="returned unchanged"):
         same, record = sev.optimize(model, rows, labels, penalties=[30.0], max_accuracy_loss=0.0, max_rate_change=1.0)
     assert same is model
     assert record.chosen is None
@@ -146,7 +146,7 @@ def test_models_of_our_own_are_tuned_further():
     [
         (lambda: RandomForestClassifier(5), "RandomForestClassifier cannot be tuned"),
         (lambda: make_pipeline(PCA(2), LogisticRegression()), "cannot be tuned feature by feature"),
-        (lambda: FixedThresholdClassifier(LogisticRegression(), threshold=0.3), "moves the threshold"),
+        (lambda: FixedThresholdClassifier(LogisticRegression(), threshold=0.3), "changes the decision threshold"),
         (lambda: CalibratedClassifierCV(LogisticRegression(), ensemble=False), "then calibrate"),
     ],
 )

@@ -138,7 +138,7 @@ def test_weights_of_classes_that_cannot_be_used_are_refused():
         sev.SEVLogisticRegression(class_weight="even", **QUICK).fit(rows, labels)
     with pytest.raises(InputError, match=r"has the labels \[7\], but the labels in y are \[0, 1\]"):
         sev.SEVLogisticRegression(class_weight={7: 2.0}, **QUICK).fit(rows, labels)
-    with pytest.raises(InputError, match="KNeighborsClassifier takes no sample_weight"):
+    with pytest.raises(InputError, match="KNeighborsClassifier does not accept sample_weight"):
         fit_with_weights(KNeighborsClassifier(), rows, labels, np.ones(150))
 
 
@@ -185,8 +185,8 @@ def test_floors_on_several_metrics_at_once():
         ({"metric": 3}, "metric=3 must be the name"),
         ({"metric": balanced_accuracy_score}, "balanced_accuracy_score cannot be computed"),
         ({"metric": {"f1": -1.0}}, r"metric\['f1'\]=-1.0 must be a number of at least 0"),
-        ({"metric": ["f1", "f1"]}, r"\['f1'\] are given more than once"),
-        ({"metric": share_of_hits, "sample_weight": np.ones(300)}, "share_of_hits takes no weights"),
+        ({"metric": ["f1", "f1"]}, r"names \['f1'\] more than once"),
+        ({"metric": share_of_hits, "sample_weight": np.ones(300)}, "share_of_hits has no parameter sample_weight"),
     ],
 )
 def test_metrics_that_cannot_be_used_are_refused_before_training(options, message):

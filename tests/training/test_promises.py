@@ -141,8 +141,8 @@ class Counted(LogisticRegression):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda model: model.coef_.__imul__([[1.0, 0.0, 0.0, 0.0]]), r"nothing can be gained, .* already 1\.000"),
-        (lambda model: model.intercept_.__isub__(100.0), "predicts nobody positive"),
+        (lambda model: model.coef_.__imul__([[1.0, 0.0, 0.0, 0.0]]), r"its mean SEV is already 1\.000"),
+        (lambda model: model.intercept_.__isub__(100.0), "predicts no row positive"),
     ],
 )
 def test_what_cannot_be_gained_is_told_before_anything_is_trained(change, reason, monkeypatch):

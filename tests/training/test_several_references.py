@@ -103,7 +103,7 @@ def test_one_reference_in_a_table_is_one_reference():
     [
         ([[0.0], [1.0]], None, "pass assigned="),
         ([[0.0], [1.0]], torch.tensor([0]), "same length"),
-        ([[0.0], [1.0]], torch.tensor([0, 2]), "outside 0 to 1"),
+        ([[0.0], [1.0]], torch.tensor([0, 2]), "indices of the references, from 0 to 1"),
         ([0.0], torch.tensor([0, 0]), "leave it out"),
         ([[[0.0]]], None, "must be one row"),
     ],
@@ -293,7 +293,7 @@ def test_the_report_of_a_refused_model_has_the_sizes_of_the_model():
     rows, labels = numbers(400, 3)
     frame = pd.DataFrame(rows, columns=list("abc"))
     model = LogisticRegression().fit(frame, labels)
-    with pytest.warns(TrainingWarning, match="returned as it was"):
+    with pytest.warns(TrainingWarning, match="returned unchanged"):
         _, record = sev.optimize(model, frame, labels, penalties=[30.0], max_accuracy_loss=0.0, max_rate_change=0.0)
     pd.testing.assert_series_equal(record.against["before"], record.against["after"], check_names=False)
     assert "->" not in str(record).partition("Mean SEV against")[2]

@@ -213,7 +213,7 @@ def _listed(parts: Iterable[Part], engine: str) -> list[Part]:
         if isinstance(part.rows, HeldTable):
             raise InputError(
                 f"{part.label} can only be read from start to end, which cannot be distributed with engine={engine!r}: "
-                "use the engines local or dask, or write the table as Parquet first."
+                "use engine='local' or 'dask', or write the table as Parquet first."
             )
         listed.append(part)
     return listed

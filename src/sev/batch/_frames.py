@@ -109,5 +109,5 @@ def _partition(explainer: Any, options: dict[str, Any]) -> PartitionExplainer:
     if not isinstance(explainer, PartitionExplainer):
         return PartitionExplainer.of(explainer, **options)
     if options:
-        raise TypeError("A PartitionExplainer already has its options: pass them when it is made.")
+        raise TypeError("A PartitionExplainer has its options already: pass them to PartitionExplainer.of instead.")
     return explainer

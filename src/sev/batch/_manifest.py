@@ -45,7 +45,7 @@ def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     try:
         held = json.loads(read_regular_file(path, _MOST_BYTES).decode("utf-8"))
         if held.get("format") != FORMAT or held["format_version"] > FORMAT_VERSION:
-            raise ValueError("it has another format")
+            raise ValueError("its format is not known")
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise BatchError(f"{path} is not the manifest of a batch: {error}.") from error
     different = [name for name in wanted if held.get(name) != wanted[name]]

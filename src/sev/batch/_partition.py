@@ -209,7 +209,7 @@ class PartitionExplainer:
         if self._id_column is not None:
             if self._id_column not in names:
                 raise InputError(
-                    f"The file has no column {self._id_column!r} to name its rows by"
+                    f"The file has no column {self._id_column!r}, which id_column names"
                     f"{suggest_name(self._id_column, names)} It has {list_names(names)}."
                 )
             chosen = [self._id_column, *(name for name in chosen if name != self._id_column)]

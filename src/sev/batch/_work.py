@@ -96,12 +96,12 @@ def result_schema_of(explain: PartitionExplainer, inputs: Inputs) -> pa.Schema:
         found = _kept_columns(explain, file, schema_of(file))
         more, fewer = ([one for one in some if one not in other] for some, other in ((found, kept), (kept, found)))
         if more or fewer:
-            differences = [f"has {list_names(more, 8)} besides"] if more else []
+            differences = [f"also has {list_names(more, 8)}"] if more else []
             differences += [f"lacks {list_names(fewer, 8)}"] if fewer else []
             raise InputError(
-                f"{file.label} has other columns to carry over than {inputs.files[0].label}: it "
-                f"{' and '.join(differences)}.{suggest_columns(fewer, more)} Make the columns alike, or name those to "
-                "keep (keep=, --keep)."
+                f"{file.label} does not have the same columns to keep as {inputs.files[0].label}: it "
+                f"{' and '.join(differences)}.{suggest_columns(fewer, more)} Give both the same columns, or name those "
+                "to keep (keep=, --keep)."
             )
     return pa.schema([*places, *explain.schema(inputs.schema)])
 
@@ -123,7 +123,7 @@ def part_results(explain: PartitionExplainer, part: Part, schema: pa.Schema) -> 
             places = {"file": pa.array([part.label] * table.num_rows, type=pa.string()), **places}
         wanted = schema.names[len(places) :]
         if set(results.column_names) != set(wanted):
-            raise InputError(f"{part.label} has other columns than the files before it: {results.column_names}.")
+            raise InputError(f"{part.label} does not have the columns of the files before it: {results.column_names}.")
         results = results.select(wanted)  # columns to carry over may come in another order
         yield pa.table(dict(zip(schema.names, [*places.values(), *results.columns], strict=True))).cast(schema)
         first += table.num_rows

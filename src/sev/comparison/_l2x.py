@@ -161,7 +161,7 @@ class L2X:
             raise InputError(f"k={self.k!r} must be an integer from 1 to {len(self._space)}, the number of features.")
         texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name].dtype)]
         if texts:
-            raise InputError(f"L2X takes numbers only, and {texts[:5]} are not numeric: encode the rows first.")
+            raise InputError(f"L2X needs numeric columns, but {texts[:5]} are not: encode the rows first.")
 
     def _numbers(self, frame: pd.DataFrame, what: str) -> Any:
         rows = frame.to_numpy(dtype=np.float32, copy=True)  # torch takes no read-only views

@@ -24,7 +24,7 @@ def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]
     missing = np.isnan(np.vstack([coding.background, coding.queries])).any(axis=0)
     if missing.any():
         names = [coding.names[number] for number in np.flatnonzero(missing)]
-        raise NotApplicable(f"LIME takes no missing numbers, and there are some in {names[:5]}")
+        raise NotApplicable(f"LIME does not support missing values, which occur in {names[:5]}")
     of_a_row = {name: options[name] for name in _OF_A_ROW if name in options}
     with quietly(case.random_state):
         explainer = LimeTabularExplainer(

@@ -14,7 +14,7 @@ from sev.comparison._case import Case, NotApplicable
 from sev.comparison._quiet import quietly
 from sev.typing import FloatArray, IntArray
 
-_NO_BACKGROUND = "SHAP takes no background for splits on categories: it weighed branches by their training rows"
+_NO_BACKGROUND = "SHAP supports no background with categorical splits: branches are weighted by their training rows"
 
 
 def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]:
@@ -60,7 +60,7 @@ def _encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame]
     try:
         encoding = ColumnwiseEncoding(numbers, case.form, case.space, case.explainer.sample)
     except CannotReadError as error:
-        raise NotApplicable(f"{error}, so its values belong to no feature") from error
+        raise NotApplicable(f"{error}, so SHAP values cannot be assigned to features") from error
     encoding.own_new_columns(
         case.queries, case.references, case.assigned, encoding.encode(case.queries), encoding.encode(case.references)
     )
@@ -75,7 +75,7 @@ def _tree_explainer(shap: Any, estimator: Any, reference: Any) -> tuple[Any, str
                 return shap.TreeExplainer(estimator, reference, feature_perturbation="interventional"), ""
             return shap.TreeExplainer(estimator, feature_perturbation="tree_path_dependent"), _NO_BACKGROUND
         except shap.utils._exceptions.InvalidModelError as error:
-            raise NotApplicable(f"SHAP reads no trees from {type(estimator).__name__}") from error
+            raise NotApplicable(f"SHAP cannot read the trees of {type(estimator).__name__}") from error
 
 
 def _holds_numbers(rows: Any) -> bool:

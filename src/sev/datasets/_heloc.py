@@ -104,7 +104,7 @@ def fetch_heloc(
             "HELOC",
             FILES,
             data_home,
-            "FICO gives the file out on acceptance of its terms: see its Explainable Machine Learning Challenge, "
+            "FICO provides the file to those who accept its terms: see its Explainable Machine Learning Challenge, "
             "https://community.fico.com/s/explainable-machine-learning-challenge.",
         )
     X, y = SCHEMA.split(SCHEMA.read(read_bytes(path), str(path)))

@@ -120,8 +120,8 @@ class Schema:
         if sha256(self.write(frame)) == self.sha256:
             return
         warn_user(
-            f"{where} has the right columns but is not the published file: {len(frame):,} rows where that has "
-            f"{self.n_rows:,}, and another sha256 than {self.sha256}. Figures of the paper may not come out the same.",
+            f"{where} has the right columns but is not the published file: it has {len(frame):,} rows (published: "
+            f"{self.n_rows:,}), and its sha256 is not {self.sha256}. Results may differ from the paper's.",
             SevWarning,
         )
 
@@ -139,7 +139,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return gzip.decompress(data)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path} is damaged and cannot be unpacked ({error}): get it again.") from error
+        raise InputError(f"{path} is damaged and cannot be unpacked ({error}): download it again.") from error
 
 
 def parse(data: bytes, where: str, *, header: bool = True, separator: str = ",") -> pd.DataFrame:

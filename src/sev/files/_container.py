@@ -109,7 +109,7 @@ def read_whole(path: str | Path) -> bytes:
     """
     size = os.stat(path).st_size
     if size > MOST_BYTES:
-        raise ArchiveError(f"The file has {size:,} bytes; more than {MOST_BYTES:,} are not read.")
+        raise ArchiveError(f"The file has {size:,} bytes, more than the limit of {MOST_BYTES:,}.")
     return Path(path).read_bytes()
 
 
@@ -121,15 +121,20 @@ def check_contents(
     strange = [name for name in names if not allowed_name.fullmatch(name)]
     if strange:
         raise ArchiveError(f"The file has a member whose name is not allowed: {strange[0][:80]!r}.")
-    if len(names) > most_members or len(names) != len(set(names)):
-        raise ArchiveError(f"The file has {len(names)} members, or duplicate names.")
+    if len(names) > most_members:
+        raise ArchiveError(f"The file has {len(names):,} members, more than the limit of {most_members:,}.")
+    if len(names) != len(set(names)):
+        raise ArchiveError("The file has two members of the same name.")
     if sum(info.file_size for info in infos) > MOST_BYTES:
         raise ArchiveError(f"The file would unpack to more than {MOST_BYTES:,} bytes.")
     for info in infos:
         if info.flag_bits & 0x1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ArchiveError(f"{info.filename} is encrypted or packed in a way that is not allowed.")
         if info.file_size > _RATIO_FROM_BYTES and info.file_size > _MOST_RATIO * max(info.compress_size, 1):
-            raise ArchiveError(f"{info.filename} would unpack to {info.file_size:,} bytes from {info.compress_size:,}.")
+            raise ArchiveError(
+                f"{info.filename} would unpack from {info.compress_size:,} to {info.file_size:,} bytes, more than "
+                f"{_MOST_RATIO:,} times its size."
+            )
 
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -137,7 +142,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as member:
         content = member.read(info.file_size)
         if len(content) != info.file_size or member.read(1):
-            raise ArchiveError(f"{info.filename} does not have the length that the file declares.")
+            raise ArchiveError(f"{info.filename} does not have its declared length.")
     return content
 
 
@@ -195,12 +200,12 @@ def naming(path: str | Path) -> Iterator[None]:
 
 def _check_seal(data: bytes) -> None:
     if not data.startswith(b"PK"):
-        raise ArchiveError("This is not a sev file: it does not start like a zip file.")
+        raise ArchiveError("This is not a sev file: it is not a zip file.")
     seal = _SEAL.fullmatch(data[-_SEAL_BYTES:])
     if seal is None:
-        raise ArchiveError("The file is truncated, or is not a sev file: its seal is missing.")
+        raise ArchiveError("The file is truncated, or is not a sev file: the checksum at its end is missing.")
     if hashlib.sha256(data[:-64]).hexdigest().encode() != seal.group(1):
-        raise ArchiveError("The file is damaged: its content does not match its seal.")
+        raise ArchiveError("The file is damaged: its content does not match the checksum at its end.")
 
 
 def _check_manifest(manifest: Any, names: set[str]) -> None:

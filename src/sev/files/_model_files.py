@@ -58,7 +58,7 @@ def load_model(path: str | Path, *, trust_pickle: bool = False) -> Any:
     if not path.exists():
         raise InputError(f"{path} does not exist.")
     if form is None:
-        raise InputError(f"{path} has an ending that no model library uses: use one of {', '.join(_FORMS)}.")
+        raise InputError(f"{path} is not known as a model file by its ending: use one of {', '.join(_FORMS)}.")
     if form == "pickle" and trust_pickle:
         return _load_pickle(path)
     with naming(path):

@@ -196,5 +196,5 @@ def space_from_plain(plain: Any, form: TableForm) -> FeatureSpace:
     owned = [column for feature in features for column in feature.columns]
     names = {feature.name for feature in features}
     if len(owned) != len(form.columns) or set(owned) != set(form.columns) or len(names) != len(features):
-        raise ArchiveError("The file's features do not own every column exactly once.")
+        raise ArchiveError("The file's features do not cover every column exactly once.")
     return FeatureSpace(features, form.columns)

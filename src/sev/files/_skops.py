@@ -122,7 +122,7 @@ class _Reader:
             (_key(kind, key), self.read(item)) for kind, (key, item) in zip(key_types, content.items(), strict=True)
         ]
         if len({key for key, _ in pairs}) != len(pairs):
-            raise ArchiveError("The model holds a mapping with a key twice.")
+            raise ArchiveError("The model holds a mapping with a duplicate key.")
         if name == "builtins.dict":
             return dict(pairs)
         if name == "collections.OrderedDict":
@@ -174,17 +174,17 @@ class _Reader:
     def _object_array(self, node: Any) -> Any:
         shape = self.read(node["shape"])
         if not isinstance(shape, tuple) or not all(type(length) is int and length >= 0 for length in shape):
-            raise ArchiveError("The model holds an array whose shape is not known.")
+            raise ArchiveError("The model holds an array whose shape is not valid.")
         items = self._items(node)
         for _ in shape[1:]:
             if not all(isinstance(item, list) for item in items):
-                raise ArchiveError("The model holds an array of another shape than it declares.")
+                raise ArchiveError("The model holds an array that does not have its declared shape.")
             items = [inner for item in items for inner in item]
         array = np.empty(len(items), dtype=object)
         for place, item in enumerate(items):
             array[place] = item
         if len(items) != int(np.prod(shape, dtype=object)) or len(shape) > _MOST_DIMENSIONS:
-            raise ArchiveError("The model holds an array of another shape than it declares.")
+            raise ArchiveError("The model holds an array that does not have its declared shape.")
         return array.reshape(shape)
 
     def _masked(self, node: Any, name: str) -> Any:
@@ -237,7 +237,7 @@ def array_from_bytes(data: bytes) -> np.ndarray:
     for length in shape:  # Python's integers do not overflow
         count *= length
     if not dtype.itemsize or stream.tell() + count * dtype.itemsize != len(data):
-        raise ArchiveError("The model holds an array of another size than it declares.")
+        raise ArchiveError("The model holds an array that does not have its declared size.")
     flat = np.frombuffer(data, dtype=dtype, count=count, offset=stream.tell())
     # a copy: aligned, writable, as numpy's own reader returns it
     return flat.reshape(shape, order="F" if fortran else "C").copy(order="K")

@@ -62,10 +62,12 @@ def _check_attributes(kind: type, state: Any) -> None:
         raise ArchiveError(f"The model holds a {kind.__name__} whose state is not a mapping.")
     for key, value in state.items():
         if not isinstance(key, str) or not _ATTRIBUTE.fullmatch(key) or key.startswith("__"):
-            raise ArchiveError(f"The model holds a {kind.__name__} with an attribute called {str(key)[:40]!r}.")
+            raise ArchiveError(
+                f"The model holds a {kind.__name__} with an attribute whose name is not allowed: {str(key)[:40]!r}."
+            )
         own = inspect.getattr_static(kind, key, None)
         if inspect.isroutine(own) or isinstance(own, (property, classmethod, staticmethod)):
-            raise ArchiveError(f"The model holds a {kind.__name__} whose method {key} is replaced.")
+            raise ArchiveError(f"The model holds a {kind.__name__} that replaces its own method {key}.")
         if _THREADS.fullmatch(key) and value is not None:
             if not isinstance(value, (int, np.integer)):
                 raise ArchiveError(

@@ -103,7 +103,9 @@ def _read(model: Any, response: str) -> Backend:
     reader = reader_for(model)
     if reader is None:
         key = f"{type(model).__module__.partition('.')[0]}.{type(model).__name__}"
-        raise InputError(f"No reader is registered for {key!r}: sev.backends.register({key!r}, 'module:function').")
+        raise InputError(
+            f"No reader is registered for {key!r}: register one with sev.backends.register({key!r}, 'module:function')."
+        )
     backend = reader(model, response)
     missing = ", ".join(missing_members(backend))
     require(not missing, f"The reader returned {type(backend).__name__}, which is not a Backend: it has no {missing}.")
@@ -176,7 +178,7 @@ def _check_scores(backend: Backend, X: Any, score: Score) -> None:
         theirs = score(pd.DataFrame(hard, columns=columns))
         _require_close(ours, theirs, backend.score_tolerance, "the backend's own proof rows")
     spread = np.linspace(margins.min() - 1.0, margins.max() + 1.0, 101)
-    require((np.diff(backend.scores(spread)) >= 0).all(), "scores must never fall when the margin grows.")
+    require((np.diff(backend.scores(spread)) >= 0).all(), "scores must not decrease as the margin increases.")
 
 
 def _require_close(ours: FloatArray, theirs: FloatArray, tolerance: float, where: str) -> None:

@@ -72,7 +72,7 @@ def check_reference(reference: Reference, model: Any, X: Any, y: Any = None) -> 
     True
     """
     if not isinstance(reference, Reference):
-        raise InputError(f"A reference has a method fit(background), {type(reference).__name__} does not.")
+        raise InputError(f"A reference needs a method fit(background), which {type(reference).__name__} does not have.")
     recorded = _Recorded(reference)
     explainer = Explainer(model, X, y, reference=recorded)
     assert recorded.background is not None  # the explainer has called fit
@@ -101,7 +101,9 @@ def _check_rows(fitted: FittedReference, background: Background) -> None:
         list(rows.columns) == list(background.rows.columns),
         f"The rows have the columns {list(rows.columns)}, the background has {list(background.rows.columns)}.",
     )
-    require(isinstance(fitted.name, str) and fitted.name, "The reference must have a name that can be shown.")
+    require(
+        isinstance(fitted.name, str) and fitted.name, "The reference must have a name, as a string that is not empty."
+    )
 
 
 def _check_assignment(fitted: FittedReference, queries: pd.DataFrame) -> Any:

@@ -77,14 +77,14 @@ def compare(
     for name, model in models.items():
         if not hasattr(model, "predict_proba"):
             raise ModelError(
-                f"{name!r} is a {type(model).__name__} without predict_proba, which models are compared by: pass the "
-                "classifier that it belongs to."
+                f"{name!r} is a {type(model).__name__} without predict_proba, which the comparison needs: pass a "
+                "fitted classifier."
             )
     if (X_train is None) != (y_train is None):
         raise InputError("X_train and y_train belong together: pass both, or neither.")
     strange = [kind for kind in kinds if kind not in ("plus", "minus")]
     if strange:
-        raise InputError(f'kinds holds {strange}: use "plus" and "minus".')
+        raise InputError(f'kinds={list(kinds)} is not known: use "plus", "minus" or both.')
     measure = Measure(
         X_train=X if X_train is None else X_train,
         y_train=y if y_train is None else y_train,

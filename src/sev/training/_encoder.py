@@ -122,7 +122,7 @@ def _as_float(values: pd.Series, column: Any) -> FloatArray:
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"Column {column!r} held numbers in training and now holds something else: {error}."
+            f"Column {column!r} was numeric in training, but now holds a value that is not a number: {error}."
         ) from error
 
 

@@ -173,7 +173,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         # of several references some may be real rows with missing values, as the model has seen them
         if np.isnan(task.reference).any() and not (task.assigned is not None and self._takes_nan()):
             raise InputError(
-                "The reference has missing values that the model does not take: pass reference= a full row."
+                "The reference has missing values, which the model does not accept: pass reference= a row without them."
             )
         return _Fitted(encoder, base, n_base_fits, task, reference, train(base, task, settings))
 
@@ -197,10 +197,10 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if change is None or abs(change.relative) <= (self.max_rate_change or 0.0):
             return
         warnings.warn(
-            f"On {change.n_rows} rows held out, the tuned model predicts {python_value(self.classes_[1])!r} for "
-            f"{change.after:.1%} of the rows and its base model for {change.before:.1%}: a change by "
-            f"{change.relative:+.0%}, while max_rate_change={self.max_rate_change:g} allows "
-            f"{self.max_rate_change:.0%}. Raise rate_penalty, lower sev_penalty, or train on more rows.",
+            f"The tuned model predicts {python_value(self.classes_[1])!r} for {change.after:.1%} of {change.n_rows} "
+            f"held-out rows, the base model for {change.before:.1%}: a relative change of {change.relative:+.0%}, "
+            f"beyond max_rate_change={self.max_rate_change:g} ({self.max_rate_change:.0%}). Raise rate_penalty, "
+            "lower sev_penalty, or train on more rows.",
             TrainingWarning,
             stacklevel=3,
         )
@@ -295,5 +295,5 @@ def _drop_weightless(rows: LabelledRows) -> LabelledRows:
         return rows
     kept = rows.take(np.flatnonzero(rows.weights))
     if len(np.unique(kept.labels)) < 2:
-        raise InputError("Only one class in y has rows of a weight above 0: two classes are needed.")
+        raise InputError("Only one class in y has rows with a sample weight above 0: two classes are needed.")
     return kept

@@ -77,7 +77,8 @@ class Floor:
     def _refuse_without_weights(self) -> None:
         if inspect.isfunction(self.scorer) and "sample_weight" not in inspect.signature(self.scorer).parameters:
             raise InputError(
-                f"The metric {self.name} takes no weights, but sample_weight is given: let it accept sample_weight=."
+                f"The metric {self.name} has no parameter sample_weight, but sample_weight was passed: add the "
+                "parameter to the metric, or leave sample_weight out."
             )
 
 
@@ -103,7 +104,7 @@ def floors_of(model: Any, metric: Any, max_metric_loss: float, max_accuracy_loss
     names = [floor.name for floor in floors]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"The metrics {twice} are given more than once: name each once.")
+        raise InputError(f"metric names {twice} more than once: name each metric once.")
     return tuple(floors)
 
 
@@ -166,7 +167,7 @@ class Limits:
         if line["failed"]:
             return "training failed"
         if line["positive_rate"] == 0.0:
-            return "nobody is predicted positive"
+            return "no row is predicted positive"
         if line["reference_positive"] and line.name != 0.0:
             return "the reference is predicted positive"
         if not self.keeps_rate(float(base["positive_rate"]), float(line["positive_rate"])):

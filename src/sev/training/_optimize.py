@@ -135,7 +135,7 @@ def optimize(
             objective,
             limits.judge(start.lines),
             None,
-            f"The model is returned as it was: {hopeless}.",
+            f"The model is returned unchanged: {hopeless}.",
             "the model's own training rows",
             walker.measure_against([start], None),
         )
@@ -155,11 +155,9 @@ def optimize(
 def _why_hopeless(line: pd.Series) -> str:
     """Why no training can shorten the explanations of a model, empty where it may."""
     if line["positive_rate"] == 0.0:
-        return "it predicts nobody positive, so there is no decision to explain"
+        return "it predicts no row positive, so there is no decision to explain"
     if line["sev"] < 1.0 + _LEAST_GAIN and not line["reference_positive"] and not line["unexplainable"]:
-        return (
-            f"nothing can be gained, as its mean SEV is already {line['sev']:.3f} and no explanation is shorter than 1"
-        )
+        return f"its mean SEV is already {line['sev']:.3f}, and no explanation is shorter than 1"
     return ""
 
 
@@ -189,7 +187,7 @@ def _apply(
 def _find_degeneracy(tuned: Any, tuner: Tuner, rows: Rows, limits: Limits) -> str:
     before, after = (np.asarray(one.predict_proba(rows.X))[:, 1] >= 0.5 for one in (tuner.model, tuned))
     if not after.any():
-        return "nobody is predicted positive"
+        return "no row is predicted positive"
     shares = [share_of_positives(decisions, rows.weights) for decisions in (before, after)]
     if not limits.keeps_rate(*shares):
         return f"share of positives {shares[0]:.3f} -> {shares[1]:.3f}"
@@ -209,9 +207,13 @@ def _reason(path: pd.DataFrame, chosen: float | None, limits: Limits, notes: lis
             f"share of positives {base['positive_rate']:.3f} -> {line['positive_rate']:.3f}{added}."
         )
     refused = [f"{penalty:g}: {line['why']}" for penalty, line in path.iterrows() if line["why"]]
-    why = f"refused were {'; '.join(refused)}" if refused else "none has a lower mean SEV than the model has"
-    kept = f"keeps {limits.describe()} and is better" if limits.floors else "is acceptable and better"
-    return f"The model is returned as it was: no penalty {kept}; {why}{added}."
+    why = f"rejected were {'; '.join(refused)}" if refused else "none lowers the mean SEV"
+    kept = (
+        f"keeps {limits.describe()} and lowers the mean SEV"
+        if limits.floors
+        else "within the limits lowers the mean SEV"
+    )
+    return f"The model is returned unchanged: no penalty {kept}; {why}{added}."
 
 
 def _check_penalties(penalties: Iterable[float] | None, objective: str) -> tuple[float, ...]:
@@ -239,11 +241,11 @@ def _check_labels(model: Any, y: Any, n_rows: int) -> Any:
 def _split_rows(labels: Any, seed: int) -> tuple[list[tuple[IntArray, IntArray]], str]:
     if len(labels) * 0.25 >= _ENOUGH_ROWS:
         splitter: Any = StratifiedShuffleSplit(1, test_size=0.25, random_state=seed)
-        said = "a validation part of a quarter of the rows"
+        said = "a held-out quarter of the rows"
     else:
         folds = int(min(5, pd.Series(labels).value_counts().min()))
         if folds < 2:
-            raise InputError("One class has a single row: two of each are needed to validate.")
+            raise InputError("One class has a single row: validation needs at least two rows of each class.")
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
         said = f"{folds}-fold cross-validation"
     pairs: Iterator[tuple[IntArray, IntArray]] = splitter.split(np.zeros(len(labels)), labels)

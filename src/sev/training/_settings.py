@@ -194,7 +194,7 @@ def check_parameters(family: Family, given: dict[str, Any]) -> None:
     if schedule not in SCHEDULES:
         raise InputError(f"schedule={schedule!r} is not known: use one of {list(SCHEDULES)}.")
     if given.get("grow") and (family != "trees" or schedule == "paper"):
-        raise InputError(f'grow={given["grow"]!r} is for boosted trees and schedule="recipe" only: leave it out.')
+        raise InputError(f'grow={given["grow"]!r} needs boosted trees and schedule="recipe": leave it out.')
     for name, (least, inclusive, kind) in _NUMBERS.items():
         value = given.get(name)
         if value is None:

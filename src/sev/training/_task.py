@@ -53,7 +53,7 @@ class TrainingTask:
 
     def __post_init__(self) -> None:
         if (self.reference.ndim == 1) != (self.assigned is None):
-            raise ValueError("several references need the numbers of those of each row, one reference needs none")
+            raise ValueError("assigned is needed with several references, and must be None with one")
         if not self.allowed.any():
             raise InputError("Every feature is restricted: leave at least one that an explanation may use.")
 
@@ -63,7 +63,7 @@ class TrainingTask:
         found = np.unique(self.column_feature)
         kept: IntArray = found[self.allowed[found]]
         if not kept.size:
-            raise InputError("No feature that an explanation may use reaches the model.")
+            raise InputError("The model uses none of the features that an explanation may use.")
         return kept
 
     @cached_property

@@ -71,14 +71,14 @@ class Tuner:
         except CannotReadError as error:
             raise ModelError(
                 f"{type(model).__name__} cannot be tuned feature by feature: {error}. Encode each column by itself "
-                "(scaling, imputing and one-hot encoding do), or give `groups` of columns that belong together."
+                "(scaling, imputing and one-hot encoding do), or pass groups= of columns that belong together."
             ) from error
         except SevError:
             raise
         except (TypeError, ValueError) as error:
             raise ModelError(
-                f"The final estimator of {type(model).__name__} does not see numbers: {error}. Put a Pipeline with an "
-                "encoder before it."
+                f"The final estimator of {type(model).__name__} needs numeric columns: {error}. Put an encoder before "
+                "it, in a Pipeline."
             ) from error
         return cls(model, task, reference, form)
 
@@ -109,21 +109,25 @@ def tunable(model: Any) -> tuple[Any, Family]:
     rule = decision_rule(model)
     if rule is not None and not (rule.response == "predict_proba" and rule.threshold == 0.5):
         raise ModelError(
-            f"{type(model).__name__} moves the threshold, while tuning works for the threshold of one half: tune the "
-            "model inside, then choose the threshold again."
+            f"{type(model).__name__} changes the decision threshold, but tuning needs a threshold of 0.5: tune the "
+            "model that it wraps, then choose the threshold again."
         )
     try:
         unwrapped = unwrap(model, "predict_proba")
     except CannotReadError as error:
         raise ModelError(f"{type(model).__name__} cannot be tuned: {error}.") from error
     if unwrapped.links:
-        raise ModelError(f"{type(model).__name__} maps scores after the model: tune the model inside, then calibrate.")
+        raise ModelError(
+            f"{type(model).__name__} transforms the scores of another model: tune that model, then calibrate it again."
+        )
     family = family_of(unwrapped.estimator)
     classes = getattr(model, "classes_", None)
     if classes is None:
         raise ModelError(f"{type(model).__name__} is not fitted: call fit first.")
     if len(classes) != 2:
-        raise InputError(f"{type(model).__name__} has {len(classes)} classes; tuning is for models of two.")
+        raise InputError(
+            f"{type(model).__name__} has {len(classes)} classes: only models with two classes can be tuned."
+        )
     return model, family
 
 

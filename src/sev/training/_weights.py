@@ -83,5 +83,7 @@ def fit_with_weights(model: Any, X: Any, y: Any, weights: FloatArray | None) -> 
         name, final = final.steps[-1]
         prefix += f"{name}__"
     if not has_fit_parameter(final, "sample_weight"):
-        raise InputError(f"{type(final).__name__} takes no sample_weight: leave sample_weight and class_weight out.")
+        raise InputError(
+            f"{type(final).__name__} does not accept sample_weight: leave sample_weight and class_weight out."
+        )
     return model.fit(X, y, **{f"{prefix}sample_weight": weights})

@@ -76,8 +76,8 @@ class OneStep(nn.Module):
         features = torch.arange(rows.shape[-1]) if column_feature is None else torch.as_tensor(column_feature).long()
         if features.shape != rows.shape[-1:]:
             raise InputError(
-                f"column_feature names the feature of {tuple(features.shape)} columns, the reference has "
-                f"{tuple(rows.shape[-1:])}: they must have the same length."
+                f"column_feature has shape {tuple(features.shape)}, but the reference has {rows.shape[-1]} columns: "
+                "pass one feature number for each column."
             )
         off_limits = {int(one) for one in restricted}
         known = torch.unique(features).tolist()

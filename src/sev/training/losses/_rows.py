@@ -39,16 +39,14 @@ def check_assigned(reference: Tensor, assigned: Tensor | None, n_rows: int) -> T
     """Numbers of the references of each row, shape (n_rows, n_candidates); None where there is one for all rows."""
     if reference.ndim == 1:
         if assigned is not None:
-            raise InputError("assigned is given, but there is one reference for all rows: leave it out.")
+            raise InputError("assigned was passed, but there is only one reference: leave it out.")
         return None
     if assigned is None:
-        raise InputError(
-            f"There are {len(reference)} references: pass assigned=, the number of the reference of each row."
-        )
+        raise InputError(f"There are {len(reference)} references: pass assigned=, the index of each row's reference.")
     if assigned.ndim not in (1, 2) or len(assigned) != n_rows:
         raise InputError(
-            f"assigned has shape {tuple(assigned.shape)} but there are {n_rows} rows: it must have the same length."
+            f"assigned has shape {tuple(assigned.shape)} but there are {n_rows} rows: they must have the same length."
         )
     if assigned.numel() and not 0 <= int(assigned.min()) <= int(assigned.max()) < len(reference):
-        raise InputError(f"assigned holds numbers outside 0 to {len(reference) - 1}, the numbers of the references.")
+        raise InputError(f"assigned must hold indices of the references, from 0 to {len(reference) - 1}.")
     return assigned[:, None] if assigned.ndim == 1 else assigned
