@@ -1,6 +1,7 @@
 """Imports point one way, and the underscore means something: read from every file, lazy and typing imports included."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -96,6 +97,16 @@ def test_every_package_has_a_place_in_the_order():
     found = {_package_of(path) for path in PACKAGE.rglob("*.py")}
     assert found - set(ORDER) == set()
     assert len(IMPORTS) > 400  # the files are really read
+
+
+def test_the_map_and_the_picture_in_contributing_name_every_package():
+    text = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text("utf-8")
+    tree = text[text.index("    src/sev/\n") : text.index("    tests/ ")]
+    picture = text[text.index("cli, demo") : text.index("`_registry.py` is the one look-up")]
+    packages = [one.name for one in PACKAGE.iterdir() if (one / "__init__.py").exists()] + ["_native"]
+    assert len(packages) > 15
+    assert [name for name in packages if f"      {name}/ " not in tree] == []
+    assert [name for name in ORDER if name != "__init__" and not re.search(rf"\b{name}\b", picture)] == []
 
 
 def test_imports_point_one_way():

@@ -1,6 +1,7 @@
-"""Names for the array types that travel through the package."""
+"""Names for the types that travel through the package."""
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Hashable
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,5 +24,31 @@ Order: TypeAlias = Literal["margin", "closest", "credible"]
 ValuesSearched: TypeAlias = Literal["reference", "all", "candidates"]
 #: Which of a model's outputs is its score; "predict": it returns labels only.
 Response: TypeAlias = Literal["predict_proba", "decision_function", "call", "predict"]
+#: What a column of a table is called: text in most tables, any key in pandas.
+ColumnLabel: TypeAlias = Hashable
 #: A table in whatever form the model takes: pandas, polars, pyarrow or numpy.
 NativeTable: TypeAlias = Any
+
+
+class FittedClassifier(Protocol):
+    """What training and comparison need of a model: the probabilities of its classes, as scikit-learn has them."""
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, in the order of the probabilities."""
+        ...
+
+    def predict_proba(self, X: NativeTable, /) -> Any:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows as the model takes them.
+
+        Returns
+        -------
+        ndarray of float
+            Of shape (n_rows, n_classes).
+        """
+        ...

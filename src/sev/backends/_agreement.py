@@ -16,7 +16,7 @@ from sev.typing import BoolArray, IntArray, NativeTable
 _TIE = 1e-9
 
 
-def predicted_labels(model: Any, rows: NativeTable, classes: tuple[Any, ...]) -> IntArray | None:
+def predicted_labels(model: object, rows: NativeTable, classes: tuple[Any, ...]) -> IntArray | None:
     """Place of each row's predicted class among the classes; None where ``predict`` returns no such labels.
 
     Raises
@@ -61,7 +61,7 @@ def count_other_labels(scores: ModelScores, outputs: Any, predicted: IntArray) -
     return int((best - of_predicted > _TIE * np.maximum(1.0, np.abs(best))).sum())
 
 
-def check_decisions(model: Any, scores: ModelScores, scorers: list[Scorer], rows: NativeTable) -> None:
+def check_decisions(model: object, scores: ModelScores, scorers: list[Scorer], rows: NativeTable) -> None:
     """Warn where the model predicts otherwise than the score and the threshold say, ties apart.
 
     Parameters

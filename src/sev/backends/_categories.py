@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sev._registry import is_among, look_up
+from sev.typing import ColumnLabel
 
 _MOST_NESTED = 8
 
 
-def category_columns(model: Any, columns: Sequence[Any]) -> frozenset[Any]:
+def category_columns(model: object, columns: Sequence[ColumnLabel]) -> frozenset[ColumnLabel]:
     """Columns that some part of a model takes as categories, as far as it tells.
 
     Parameters
@@ -28,7 +29,7 @@ def category_columns(model: Any, columns: Sequence[Any]) -> frozenset[Any]:
     frozenset of object
         Empty where no part names any.
     """
-    found: set[Any] = set()
+    found: set[ColumnLabel] = set()
     for part in parts_on_raw_rows(model, _MOST_NESTED):
         for place in _places_of_categories(part, len(columns)):
             if 0 <= place < len(columns):
@@ -57,6 +58,6 @@ def parts_on_raw_rows(model: Any, depth: int) -> Iterator[Any]:
         yield from parts_on_raw_rows(member, depth - 1)
 
 
-def _places_of_categories(part: Any, n_columns: int) -> Iterable[int]:
+def _places_of_categories(part: object, n_columns: int) -> Iterable[int]:
     places = look_up(part, "categories")
     return () if places is None else places(part, n_columns)

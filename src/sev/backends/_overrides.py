@@ -6,8 +6,6 @@ its own may do anything else, on rows that no background shows: it is scored ins
 
 from __future__ import annotations
 
-from typing import Any
-
 from sev._registry import LIBRARIES
 from sev.backends._protocol import CannotReadError
 
@@ -26,7 +24,7 @@ _HARMLESS = frozenset(
 _HARMLESS_BEGINNINGS = ("fit", "_fit", "partial_fit", "train", "initialize", "_initialize", "on_", "set_", "_abc_")
 
 
-def refuse_overrides(model: Any, ancestor: type) -> None:
+def refuse_overrides(model: object, ancestor: type) -> None:
     """Refuse a model that replaces methods of the class through which it would be read.
 
     Parameters
@@ -53,7 +51,7 @@ def refuse_overrides(model: Any, ancestor: type) -> None:
             raise CannotReadError(f"this {name} has a `{method}` of its own, which replaces that of its class")
 
 
-def _changes_scores(method: str, value: Any, ancestor: type) -> bool:
+def _changes_scores(method: str, value: object, ancestor: type) -> bool:
     if method in _HARMLESS or method.startswith(_HARMLESS_BEGINNINGS):
         return False
     return (callable(value) or hasattr(value, "__get__")) and hasattr(ancestor, method)

@@ -180,7 +180,9 @@ class Reading:
         return self._bands[threshold]
 
 
-def read_model(model: Any, scores: ModelScores, form: TableForm, space: FeatureSpace, sample: pd.DataFrame) -> Reading:
+def read_model(
+    model: object, scores: ModelScores, form: TableForm, space: FeatureSpace, sample: pd.DataFrame
+) -> Reading:
     """Read a model into an exact form and prove the reading.
 
     Parameters

@@ -6,10 +6,18 @@ must prove itself like any other.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from sev._registry import add_route, find, libraries, load, look_up, routes
 from sev.backends._overrides import refuse_overrides
+from sev.backends._protocol import Backend
+from sev.typing import NativeTable
+
+#: Reads a fitted model, by the name of its response, into a form that has an exact solver.
+Reader: TypeAlias = Callable[[Any, str], Backend]
+#: Takes a fitted model; returns what scores rows.
+ScorerFactory: TypeAlias = Callable[[Any], Callable[[NativeTable], Any]]
 
 
 def register(model_key: str, reader: str) -> None:
@@ -61,7 +69,7 @@ def register_scorer(model_key: str, scorer: str) -> None:
     add_route("score", model_key, scorer)
 
 
-def reader_for(model: object) -> Any | None:
+def reader_for(model: object) -> Reader | None:
     """The reader of a model's class or nearest ancestor, None when there is none.
 
     Parameters
@@ -71,8 +79,8 @@ def reader_for(model: object) -> Any | None:
 
     Returns
     -------
-    object or None
-        A function, or None.
+    callable or None
+        Takes the model and the name of its response, returns the backend.
 
     Raises
     ------
@@ -87,7 +95,7 @@ def reader_for(model: object) -> Any | None:
     return load(match.route)
 
 
-def scorer_for(model: object) -> Any | None:
+def scorer_for(model: object) -> ScorerFactory | None:
     """The scorer of a model's class or nearest ancestor, None when there is none.
 
     Parameters
@@ -97,8 +105,8 @@ def scorer_for(model: object) -> Any | None:
 
     Returns
     -------
-    object or None
-        A function, or None.
+    callable or None
+        Takes the model, returns a function from rows to scores.
     """
     return look_up(model, "score")
 

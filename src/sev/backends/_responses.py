@@ -23,7 +23,7 @@ from sev.exceptions import InputError, ModelError, TargetError, UnfittedModelErr
 from sev.typing import FloatArray, NativeTable, Response
 
 
-def model_scores(model: Any, sample: NativeTable, labels: Any = None, target: Any = None) -> ModelScores:
+def model_scores(model: object, sample: NativeTable, labels: Any = None, target: Any = None) -> ModelScores:
     """Find out how to score rows with a model.
 
     Parameters
@@ -73,7 +73,7 @@ def model_scores(model: Any, sample: NativeTable, labels: Any = None, target: An
 _RESPONSES: tuple[Response, ...] = ("predict_proba", "decision_function")
 
 
-def _classifier_scores(model: Any, sample: NativeTable, responses: list[Response]) -> ModelScores:
+def _classifier_scores(model: object, sample: NativeTable, responses: list[Response]) -> ModelScores:
     rule = decision_rule(model)
     found = _scores_of_response(model, responses[0] if rule is None else rule.response, sample, rule)
     if len(found.classes) == 2:
@@ -87,7 +87,7 @@ def _classifier_scores(model: Any, sample: NativeTable, responses: list[Response
     return _label_scores(model, sample)
 
 
-def _candidates(model: Any, sample: NativeTable, responses: list[Response], first: ModelScores) -> list[ModelScores]:
+def _candidates(model: object, sample: NativeTable, responses: list[Response], first: ModelScores) -> list[ModelScores]:
     candidates = [first, *(_scores_of_response(model, response, sample, None) for response in responses[1:])]
     votes = _vote_scores(model)
     if votes is None:
@@ -97,7 +97,7 @@ def _candidates(model: Any, sample: NativeTable, responses: list[Response], firs
     return [*(one for one in candidates if one.response == "predict_proba"), by_votes]
 
 
-def _vote_scores(model: Any) -> Callable[[NativeTable], FloatArray] | None:
+def _vote_scores(model: object) -> Callable[[NativeTable], FloatArray] | None:
     """Scores by votes, where a model predicts by them."""
     try:
         unwrapped = unwrap(model, "decision_function")
@@ -107,7 +107,9 @@ def _vote_scores(model: Any) -> Callable[[NativeTable], FloatArray] | None:
     return None if votes is None or unwrapped.links else votes(unwrapped)
 
 
-def _scores_of_response(model: Any, response: Response, sample: NativeTable, rule: DecisionRule | None) -> ModelScores:
+def _scores_of_response(
+    model: object, response: Response, sample: NativeTable, rule: DecisionRule | None
+) -> ModelScores:
     ask: Callable[[NativeTable], Any] = getattr(model, response)
     outputs = as_scores(ask(sample), count_rows(sample))
     n_columns = outputs.shape[1] if outputs.ndim == 2 else 1
@@ -126,7 +128,7 @@ def _scores_of_response(model: Any, response: Response, sample: NativeTable, rul
     return ModelScores(ask, response, names, own, n_columns)
 
 
-def class_names(model: Any) -> tuple[Any, ...] | None:
+def class_names(model: object) -> tuple[Any, ...] | None:
     """The classes of a model as plain values; None where it does not tell.
 
     Raises
@@ -238,12 +240,12 @@ def _unique_labels(labels: Any) -> list[Any]:
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def _is_of_type(model: Any, check: Callable[[Any], bool]) -> bool:
+def _is_of_type(model: object, check: Callable[[Any], bool]) -> bool:
     """What scikit-learn says about a type of its own; other objects have no tags to look at."""
     return isinstance(model, BaseEstimator) and check(model)
 
 
-def _check_fitted(model: Any) -> None:
+def _check_fitted(model: object) -> None:
     if isinstance(model, type):
         raise ModelError(f"Got the class {model.__name__}, not an object: pass a fitted model.")
     if isinstance(model, BaseEstimator):

@@ -19,10 +19,10 @@ _MOST_NESTED = 8
 _MOST_SHOWN = 8
 
 #: The categories of some columns, in the order of the training rows.
-Categories: TypeAlias = dict[Any, list[Any]]
+Categories: TypeAlias = dict[str, list[Any]]
 
 
-def trained_columns(model: Any) -> tuple[str, ...] | None:
+def trained_columns(model: object) -> tuple[str, ...] | None:
     """Names of the columns that a model was fitted on, in order; None where it does not know them.
 
     Parameters
@@ -42,7 +42,7 @@ def trained_columns(model: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(str(name) for name in names)
 
 
-def text_columns(model: Any, columns: Sequence[Any]) -> tuple[Any, ...]:
+def text_columns(model: object, columns: Sequence[str]) -> tuple[str, ...]:
     """Columns of categories, whose cells a reader must not turn into numbers.
 
     Parameters
@@ -63,7 +63,7 @@ def text_columns(model: Any, columns: Sequence[Any]) -> tuple[Any, ...]:
     return ()
 
 
-def restore_categories(model: Any, rows: pd.DataFrame, what: str) -> pd.DataFrame:
+def restore_categories(model: object, rows: pd.DataFrame, what: str) -> pd.DataFrame:
     """Rows whose columns of categories are as the model was trained on them.
 
     Parameters
@@ -126,7 +126,7 @@ def _as_categories(values: pd.Series, categories: list[Any], what: str) -> pd.Se
     return pd.Series(pd.Categorical(mapped, categories=categories), index=values.index, name=values.name)
 
 
-def category_of(value: Any, categories: list[Any]) -> Any:
+def category_of(value: object, categories: list[Any]) -> Any:
     """The category that a cell stands for; texts of numbers and booleans are compared by what they mean.
 
     Parameters

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sev.backends._protocol import CannotReadError
 from sev.backends._registry import scorer_for
 from sev.backends._scores import ModelScores
@@ -26,7 +24,7 @@ def refuse_outputs(scores: ModelScores) -> None:
         raise CannotReadError("it returns one decision value per class")
 
 
-def is_function(model: Any) -> bool:
+def is_function(model: object) -> bool:
     """Whether a model is a plain callable, which its user knows to be a black box.
 
     Parameters
@@ -43,7 +41,7 @@ def is_function(model: Any) -> bool:
     return callable(model) and not scores_rows and scorer_for(model) is None
 
 
-def why_no_reader(estimator: Any) -> str:
+def why_no_reader(estimator: object) -> str:
     """The reason for an estimator that no reader is registered for."""
     if is_function(estimator):
         return "a function can be evaluated, but not read"

@@ -100,7 +100,7 @@ class DecisionRule:
     positive: Any = None
 
 
-def unwrap(model: Any, response: Response) -> Unwrapped:
+def unwrap(model: object, response: Response) -> Unwrapped:
     """Take wrappers off until the final estimator is reached.
 
     Parameters
@@ -133,7 +133,7 @@ def unwrap(model: Any, response: Response) -> Unwrapped:
             return found
 
 
-def decision_rule(model: Any) -> DecisionRule | None:
+def decision_rule(model: object) -> DecisionRule | None:
     """The threshold of its own by which a model predicts; None when it has none.
 
     It is looked for wherever ``predict`` leads: through pipelines, searches and frozen estimators.

@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from sev.core import list_names, suggest_columns
 from sev.exceptions import InputError
 from sev.space import TableForm
-from sev.typing import BoolArray
+from sev.typing import BoolArray, ColumnLabel
 
 #: What people write in a column of numbers when there is none.
 NO_NUMBER = pa.array(["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"])
 _MOST_SHOWN = 40
 
 
-def used_columns(names: list[str], form: TableForm) -> dict[Any, str]:
+def used_columns(names: list[str], form: TableForm) -> dict[ColumnLabel, str]:
     """For each column of the form, the column of the file that holds it.
 
     Columns are found by name. Rows of arrays have no names: a file with the right number of columns is then taken in
@@ -76,7 +76,7 @@ def rows_of(table: pa.Table, form: TableForm) -> tuple[pd.DataFrame, dict[int, s
     >>> len(rows), sorted(problems)
     (1, [1])
     """
-    columns: dict[Any, pd.Series] = {}
+    columns: dict[ColumnLabel, pd.Series] = {}
     problems: dict[int, str] = {}
     for column, name in used_columns(table.column_names, form).items():
         values = table.column(name)

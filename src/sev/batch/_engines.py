@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from types import FrameType
 from typing import Any, Literal
 
 from sev._optional import require
@@ -98,7 +99,7 @@ def holding_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield  # signals come to the main thread only
         return
-    received: list[Any] = []
+    received: list[tuple[int, FrameType | None]] = []
     before = signal.signal(signal.SIGINT, lambda *arguments: received.append(arguments))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -23,7 +23,7 @@ _DATES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 class ExcelWriter:
     """Collects tables of one schema and writes a workbook when it is closed; the same bytes for the same tables."""
 
-    def __init__(self, file: Any, schema: pa.Schema) -> None:
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         openpyxl = require("openpyxl", extra="excel", feature="Writing Excel files")
         self._file = file
         self._book = openpyxl.Workbook(write_only=True)
@@ -69,7 +69,7 @@ class ExcelWriter:
         """Let go of the rows that openpyxl keeps in a file of its own."""
         self._book.save(io.BytesIO())
 
-    def _of(self, value: Any) -> Any:
+    def _of(self, value: object) -> Any:
         if isinstance(value, list):
             parts = [" + ".join(one) if isinstance(one, list) else str(one) for one in value]
             return self._text("; ".join(parts) if value and isinstance(value[0], list) else ", ".join(parts))

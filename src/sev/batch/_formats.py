@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -87,7 +87,7 @@ def output_format(path: str | Path) -> TableFormat:
         raise InputError(f"{error} Results can also be written as .xlsx.") from error
 
 
-def open_stream(path: str | Path, compression: Compression | None) -> Any:
+def open_stream(path: str | Path, compression: Compression | None) -> io.BufferedReader:
     """A file, or standard input for ``-``, as a buffered stream of unpacked bytes."""
     raw: Any = sys.stdin.buffer if str(path) == "-" else io.FileIO(path)
     if compression is not None:
@@ -105,7 +105,7 @@ def stream_tables(path: str | Path, form: TableFormat, rows_per_table: int) -> I
             yield from _csv_tables(stream, "\t" if form.name == "tsv" else ",", rows_per_table, name)
 
 
-def _csv_tables(stream: Any, delimiter: str, rows_per_table: int, name: str) -> Iterator[pa.Table]:
+def _csv_tables(stream: io.BufferedReader, delimiter: str, rows_per_table: int, name: str) -> Iterator[pa.Table]:
     head = _decode_head(stream.peek(_HEADER_BYTES), name)
     names = next(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), None)
     if not names:
@@ -135,7 +135,7 @@ def _decode_head(data: bytes, name: str) -> str:
         ) from error
 
 
-def _regrouped(batches: Any, schema: pa.Schema, rows_per_table: int) -> Iterator[pa.Table]:
+def _regrouped(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_per_table: int) -> Iterator[pa.Table]:
     """The same rows in tables of one length, so that pieces do not depend on how bytes arrived."""
     waiting: list[pa.Table] = []
     n_waiting, n_given = 0, 0
@@ -152,7 +152,7 @@ def _regrouped(batches: Any, schema: pa.Schema, rows_per_table: int) -> Iterator
         yield pa.concat_tables([schema.empty_table(), *waiting]).combine_chunks()
 
 
-def _json_tables(stream: Any, rows_per_table: int, name: str) -> Iterator[pa.Table]:
+def _json_tables(stream: io.BufferedReader, rows_per_table: int, name: str) -> Iterator[pa.Table]:
     columns: list[str] | None = None
     rows: list[dict[str, str | None]] = []
     n_given = 0

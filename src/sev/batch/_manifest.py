@@ -191,7 +191,7 @@ def clear(folder: Path) -> None:
         folder.rmdir()
 
 
-def _same_files(held: Any, wanted: list[dict[str, Any]]) -> bool:
+def _same_files(held: object, wanted: list[dict[str, Any]]) -> bool:
     """Whether two lists of input files have the same names in the same order."""
     return isinstance(held, list) and [one.get("file") for one in held] == [one["file"] for one in wanted]
 

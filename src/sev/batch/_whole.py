@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sev.batch._cells import NO_NUMBER
-from sev.batch._formats import format_of, group_sizes, group_tables, stream_tables
-from sev.batch._inputs import input_files, unpacked
+from sev.batch._formats import FormatName, format_of, group_sizes, group_tables, stream_tables
+from sev.batch._inputs import InputFile, input_files, unpacked
 from sev.core import list_names, suggest_name
 from sev.exceptions import BatchError, InputError
 
@@ -28,7 +27,7 @@ def read_frame(
     text: Iterable[str] = (),
     numbers: Iterable[str] = (),
     text_if_there: Iterable[str] = (),
-    stdin_format: Any = None,
+    stdin_format: FormatName | None = None,
 ) -> pd.DataFrame:
     r"""A table as a DataFrame.
 
@@ -79,7 +78,7 @@ def read_frame(
     return pd.DataFrame({name: _inferred(table.column(name), name, text, numbers) for name in table.column_names})
 
 
-def read_table(path: str | Path, *, stdin_format: Any = None) -> pa.Table:
+def read_table(path: str | Path, *, stdin_format: FormatName | None = None) -> pa.Table:
     r"""A table as arrow has it: text columns where the format has no types.
 
     Parameters
@@ -116,7 +115,7 @@ def read_table(path: str | Path, *, stdin_format: Any = None) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _group_tables(file: Any) -> list[pa.Table]:
+def _group_tables(file: InputFile) -> list[pa.Table]:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute
@@ -37,7 +37,7 @@ class TableWriter(Protocol):
         ...
 
 
-def table_writer(file: Any, form: TableFormat, schema: pa.Schema, *, raw: bool = False) -> TableWriter:
+def table_writer(file: IO[bytes], form: TableFormat, schema: pa.Schema, *, raw: bool = False) -> TableWriter:
     """A writer into an open binary file.
 
     With ``raw``, CSV and TSV cells are written as they are, even those that a spreadsheet would run as formulas.
@@ -90,7 +90,7 @@ def write_tables(
 
 
 class _ParquetWriter:
-    def __init__(self, file: Any, schema: pa.Schema) -> None:
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         self._writer = pa.parquet.ParquetWriter(file, schema, compression="zstd")
 
     def write(self, table: pa.Table) -> None:
@@ -105,7 +105,7 @@ class _ParquetWriter:
 
 
 class _FeatherWriter:
-    def __init__(self, file: Any, schema: pa.Schema) -> None:
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         self._writer = pa.ipc.new_file(file, schema, options=pa.ipc.IpcWriteOptions(compression="lz4"))
 
     def write(self, table: pa.Table) -> None:
@@ -118,7 +118,7 @@ class _FeatherWriter:
 class _CsvWriter:
     """CSV has no lists: they are written as JSON."""
 
-    def __init__(self, file: Any, schema: pa.Schema, delimiter: str, raw: bool) -> None:
+    def __init__(self, file: IO[bytes], schema: pa.Schema, delimiter: str, raw: bool) -> None:
         self._file = file
         self._delimiter = delimiter
         self._raw = raw
@@ -141,7 +141,7 @@ class _CsvWriter:
 
 
 class _JsonWriter:
-    def __init__(self, file: Any, schema: pa.Schema) -> None:
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         self._file = file
 
     def write(self, table: pa.Table) -> None:
@@ -156,7 +156,7 @@ class _JsonWriter:
 class _Closing:
     """Ends the compressed stream behind a writer, too."""
 
-    def __init__(self, writer: TableWriter, file: Any) -> None:
+    def __init__(self, writer: TableWriter, file: IO[bytes]) -> None:
         self._writer = writer
         self._file = file
 
@@ -171,7 +171,7 @@ class _Closing:
 class _KeptOpen(io.RawIOBase):
     """A file that a compressing stream cannot close: syncing and moving come after it."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
     def writable(self) -> bool:

@@ -134,7 +134,7 @@ def changed_features(case: Case, query: int, row: pd.DataFrame) -> BoolArray:
     return changed
 
 
-def _is_other(mine: Any, other: Any) -> bool:
+def _is_other(mine: Any, other: object) -> bool:
     if pd.isna(mine) or pd.isna(other):
         return bool(pd.isna(mine) != pd.isna(other))
     return bool(mine != other)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sev.references import has_two_values
 from sev.space import FeatureSpace, TableForm
-from sev.typing import FloatArray, IntArray
+from sev.typing import ColumnLabel, FloatArray, IntArray
 
 
 class Coding:
@@ -75,13 +75,13 @@ class Coding:
         return bool(np.dtype(np.int64) == self._form.dtypes[self._columns[number][0]])
 
 
-def _parts(form: TableForm, background: pd.DataFrame, columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def _parts(form: TableForm, background: pd.DataFrame, columns: tuple[ColumnLabel, ...]) -> list[tuple[Any, ...]]:
     """A one-hot block stays whole; any other group of columns falls into its columns."""
     whole = len(columns) == 1 or all(has_two_values(background[column]) for column in columns)
     return [columns] if whole else [(column,) for column in columns]
 
 
-def _is_categorical(form: TableForm, background: pd.DataFrame, columns: tuple[Any, ...]) -> bool:
+def _is_categorical(form: TableForm, background: pd.DataFrame, columns: tuple[ColumnLabel, ...]) -> bool:
     return len(columns) > 1 or not form.is_numeric(columns[0]) or has_two_values(background[columns[0]])
 
 

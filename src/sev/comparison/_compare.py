@@ -14,7 +14,7 @@ from sev.comparison._case import Case, NotApplicable
 from sev.comparison._registry import checked_names, load
 from sev.exceptions import InputError
 from sev.explainers import Explainer
-from sev.typing import NativeTable
+from sev.typing import ColumnLabel, NativeTable
 
 if TYPE_CHECKING:
     from sev.comparison._answers import Answer
@@ -33,7 +33,7 @@ _ORDERINGS: dict[str, tuple[Ordering, ...]] = {
 
 
 def compare_methods(
-    model: Any,
+    model: object,
     X_train: NativeTable,
     y_train: Any,
     X: NativeTable,
@@ -41,7 +41,7 @@ def compare_methods(
     methods: Sequence[str] = ALL_METHODS,
     target: Any = None,
     reference: Any = "auto",
-    groups: Mapping[str, Sequence[Any]] | None = None,
+    groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
     restricted: Iterable[str] = (),
     threshold: float | None = None,
     allow_positive_reference: bool = False,

@@ -17,7 +17,7 @@ import pandas as pd
 from sev._optional import one_torch_thread, require
 from sev.exceptions import InputError
 from sev.space import FeatureSpace, TableForm
-from sev.typing import BoolArray, FloatArray, NativeTable
+from sev.typing import BoolArray, ColumnLabel, FloatArray, NativeTable
 
 
 class L2X:
@@ -61,7 +61,7 @@ class L2X:
         self,
         k: int,
         *,
-        groups: Mapping[str, Sequence[Any]] | None = None,
+        groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
         hidden: int = 100,
         temperature: float = 0.1,
         epochs: int = 30,

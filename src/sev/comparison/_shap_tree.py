@@ -67,7 +67,7 @@ def _encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame]
     return encoding.encode, encoding.column_feature
 
 
-def _tree_explainer(shap: Any, estimator: Any, reference: Any) -> tuple[Any, str]:
+def _tree_explainer(shap: Any, estimator: object, reference: Any) -> tuple[Any, str]:
     """SHAP's reader of trees, and what there is to know about it."""
     with quietly():
         try:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+from sev.typing import ColumnLabel
+
 #: Columns that a message matches with those of a table.
 _MOST_PAIRS = 3
 
@@ -36,7 +38,7 @@ def list_names(names: Iterable[Any], at_most: int | None = 12) -> str:
     return f"{known[:at_most]} and {left} more" if left > 0 else str(known)
 
 
-def suggest_name(name: Any, known: Iterable[Any]) -> str:
+def suggest_name(name: object, known: Iterable[Any]) -> str:
     """``"; did you mean 'age'?"``, or a full stop where no known name is like this one.
 
     Parameters
@@ -61,7 +63,7 @@ def suggest_name(name: Any, known: Iterable[Any]) -> str:
     return f"; did you mean {close[0]!r}?" if close else "."
 
 
-def separator_hint(columns: Iterable[Any]) -> str:
+def separator_hint(columns: Iterable[ColumnLabel]) -> str:
     """A sentence about a table whose only column is a whole line of another format; empty for any other table.
 
     Parameters

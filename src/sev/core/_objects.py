@@ -30,7 +30,7 @@ class PlainObjects:
         self._types = dict(types)
         self._what = what
 
-    def to_plain(self, value: Any, encode: Callable[[Any], Any]) -> Any:
+    def to_plain(self, value: object, encode: Callable[[Any], Any]) -> Any:
         """An object as lists, mappings and cells; ``encode`` writes a cell.
 
         Parameters

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 
-def python_value(value: Any) -> Any:
+def python_value(value: object) -> Any:
     """A numpy scalar as the Python number, string or bool that it holds; anything else as it is.
 
     Parameters
@@ -25,7 +25,7 @@ def python_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> Any:
     """A number, string, bool or None; missing values become None.
 
     Parameters

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
 from sev.references import Background, Distance, spread_evenly
 from sev.space import FeatureSpace, TableForm
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray
 
 #: Rows of the other class that are kept: of more, as many, evenly spaced.
 MOST_ROWS = 20_000
@@ -34,7 +34,7 @@ class OtherRows:
     rows: pd.DataFrame
     form: TableForm
     space: FeatureSpace
-    categories: frozenset[Any] = frozenset()
+    categories: frozenset[ColumnLabel] = frozenset()
 
     @classmethod
     def of(cls, background: Background) -> OtherRows:
@@ -61,7 +61,7 @@ class OtherRows:
         everything = np.ones(len(self.rows), dtype=np.bool_)
         return Distance.of(Background(self.rows, everything, self.form, self.space, self._is_nothing, self.categories))
 
-    def features_of(self, columns: tuple[Any, ...]) -> IntArray:
+    def features_of(self, columns: tuple[ColumnLabel, ...]) -> IntArray:
         """The number of the feature that each column belongs to.
 
         Parameters

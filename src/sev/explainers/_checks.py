@@ -67,7 +67,7 @@ def threshold_for(target: Any, scores: ModelScores, threshold: float | None, n_t
     return -threshold if scores.response == "decision_function" else 1.0 - threshold
 
 
-def check_same_scores(model: Any, mine: Sequence[Task], theirs: Sequence[Task], rows: NativeTable) -> None:
+def check_same_scores(model: object, mine: Sequence[Task], theirs: Sequence[Task], rows: NativeTable) -> None:
     """What was written to a file must score like what was given: better now than when somebody needs it."""
     for one, other in zip(mine, theirs, strict=True):
         # the same tables for both: the last bit of a score depends on how the rows of a table lie in memory

@@ -33,7 +33,7 @@ from sev.files import pack_explainer, refusing, unpack_explainer
 from sev.references import Reference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
-from sev.typing import Kind, Minimise, NativeTable, Order, Values
+from sev.typing import ColumnLabel, Kind, Minimise, NativeTable, Order, Values
 
 
 class Explainer(ExplainerSetup):
@@ -107,13 +107,13 @@ class Explainer(ExplainerSetup):
 
     def __init__(
         self,
-        model: Any,
+        model: object,
         X_train: NativeTable,
         y_train: Any = None,
         *,
         target: Any = None,
         reference: str | Reference | Any = "auto",
-        groups: Mapping[str, Sequence[Any]] | None = None,
+        groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
         restricted: Iterable[str] = (),
         threshold: float | None = None,
         allow_positive_reference: bool = False,

@@ -37,7 +37,7 @@ def table_hash(frame: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def model_hash(model: Any) -> str | None:
+def model_hash(model: object) -> str | None:
     """SHA-256 of a fitted model's state; None for a model whose state cannot be read.
 
     A model and its copy from a file have the same hash, which pickles and their hashes do not give: these also
@@ -66,7 +66,7 @@ class _Walk:
         self._alive: list[Any] = []  # so that no number of an object is given out twice
         self._open: set[int] = set()
 
-    def digest(self, value: Any) -> bytes:
+    def digest(self, value: object) -> bytes:
         """Hash of a value, of whatever type."""
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
             return _hashed("plain", repr(python_value(value)).encode())
@@ -79,7 +79,7 @@ class _Walk:
             self._open.discard(id(value))
         return self._known[id(value)]
 
-    def _composed(self, value: Any) -> bytes:
+    def _composed(self, value: object) -> bytes:
         if isinstance(value, np.ndarray):
             return self._array(value)
         if isinstance(value, (pd.DataFrame, pd.Series, pd.Index)):
@@ -115,7 +115,7 @@ class _Walk:
         name = f"{function.__module__}.{function.__qualname__}".encode()
         return _hashed("function", name, function.__code__.co_code, *map(self.digest, held))
 
-    def _reduced(self, value: Any) -> bytes:
+    def _reduced(self, value: object) -> bytes:
         """An object by the parts that a pickle would hold."""
         reduced = value.__reduce_ex__(4)
         if isinstance(reduced, str):
@@ -124,7 +124,7 @@ class _Walk:
         return _hashed("object", self.digest(type(value)), *map(self.digest, parts))
 
 
-def _is_stream(part: Any) -> bool:
+def _is_stream(part: object) -> bool:
     return isinstance(part, Iterable) and not isinstance(part, (list, tuple, dict, str, bytes))
 
 

@@ -171,7 +171,7 @@ class ExplainOptions:
             )
 
 
-def check_count(name: str, value: Any) -> None:
+def check_count(name: str, value: object) -> None:
     """Refuse what is not an integer of at least 1."""
     if not isinstance(value, (int, np.integer)) or value < 1:
         raise InputError(f"{name}={value!r} must be an integer of at least 1.")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sev.core import LazyList
+from sev.explanations._changes import EnoughValues
 from sev.explanations._pair import Pair
 from sev.explanations._source import ExplainerLike
 from sev.explanations._vertices import check_failures, follow_path, source_of, vertex_table
@@ -155,6 +156,6 @@ def _with_first(one: Explanation, number: int, score: float, result: pd.Series, 
     )
 
 
-def _take(ranges: Sequence[Mapping[str, Any]], order: list[int]) -> Sequence[Mapping[str, Any]]:
+def _take(ranges: Sequence[Mapping[str, EnoughValues]], order: list[int]) -> Sequence[Mapping[str, EnoughValues]]:
     """Ranges in another order; those that are made on demand are not made for it."""
     return ranges.take(order) if isinstance(ranges, LazyList) else [ranges[place] for place in order] if ranges else ()

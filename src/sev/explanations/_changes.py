@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from sev.core import plain_value, python_value
+from sev.typing import ColumnLabel
 
 #: For each feature its weight, and the change of a number that costs as much; None for features without numbers.
 Efforts = Mapping[str, tuple[float, float | None]]
@@ -53,6 +54,10 @@ class Interval:
         return f"at least {self.low:g}" if math.isinf(self.high) else f"{self.low:g} to {self.high:g}"
 
 
+#: The values of one feature that do: a range of numbers, or some choices.
+EnoughValues: TypeAlias = Interval | tuple[Any, ...]
+
+
 @dataclass(frozen=True)
 class Change:
     """What becomes of one feature.
@@ -78,7 +83,7 @@ class Change:
 
     old: Any
     new: Any
-    enough: Interval | tuple[Any, ...] | None = None
+    enough: EnoughValues | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON.
@@ -97,7 +102,7 @@ class Change:
         return {"old": _plain(self.old), "new": _plain(self.new), "enough": enough}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(name): plain_value(cell) for name, cell in value.items()}
     return plain_value(value)
@@ -107,8 +112,8 @@ def changes_between(
     before: pd.Series,
     after: pd.Series,
     features: tuple[str, ...],
-    columns: Mapping[str, tuple[Any, ...]],
-    enough: Mapping[str, Any],
+    columns: Mapping[str, tuple[ColumnLabel, ...]],
+    enough: Mapping[str, EnoughValues],
 ) -> dict[str, Change]:
     """The changes of some features between two rows, with the values of each that do where they are known."""
     return {
@@ -121,7 +126,7 @@ def changes_between(
     }
 
 
-def enough_to_plain(enough: Mapping[str, Interval | tuple[Any, ...]]) -> dict[str, Any]:
+def enough_to_plain(enough: Mapping[str, EnoughValues]) -> dict[str, Any]:
     """The values of features that do, ready for JSON: of a range its two ends."""
     return {
         name: [plain_value(one.low), plain_value(one.high)]
@@ -131,7 +136,7 @@ def enough_to_plain(enough: Mapping[str, Interval | tuple[Any, ...]]) -> dict[st
     }
 
 
-def limits_to_plain(enough: Mapping[str, Interval | tuple[Any, ...]]) -> dict[str, list[bool]]:
+def limits_to_plain(enough: Mapping[str, EnoughValues]) -> dict[str, list[bool]]:
     """Of ranges, which ends are only those of the permitted values."""
     return {
         name: [one.low_is_limit, one.high_is_limit]
@@ -140,11 +145,9 @@ def limits_to_plain(enough: Mapping[str, Interval | tuple[Any, ...]]) -> dict[st
     }
 
 
-def enough_from_plain(
-    plain: Mapping[str, Any], limits: Mapping[str, Any] | None = None
-) -> dict[str, Interval | tuple[Any, ...]]:
+def enough_from_plain(plain: Mapping[str, Any], limits: Mapping[str, Any] | None = None) -> dict[str, EnoughValues]:
     """Inverse of :func:`enough_to_plain` and :func:`limits_to_plain`."""
-    found: dict[str, Interval | tuple[Any, ...]] = {}
+    found: dict[str, EnoughValues] = {}
     for name, one in plain.items():
         if isinstance(one, Mapping):
             found[name] = tuple(one["values"])
@@ -156,7 +159,7 @@ def enough_from_plain(
     return found
 
 
-def _cells(row: pd.Series, columns: tuple[Any, ...]) -> Any:
+def _cells(row: pd.Series, columns: tuple[ColumnLabel, ...]) -> Any:
     cells = {column: python_value(row[column]) for column in columns}
     return cells[columns[0]] if len(columns) == 1 else cells
 

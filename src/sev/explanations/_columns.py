@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from sev.core import Answers, LazyList, Status, ragged_take, unpack
-from sev.explanations._changes import Efforts
+from sev.explanations._changes import Efforts, EnoughValues
 from sev.explanations._classes import ClassScores, class_scores_of
 from sev.explanations._credibilities import find_credibilities
 from sev.explanations._not_permitted import compare_with_unrestricted
 from sev.explanations._source import Source
 from sev.space import FeatureSpace
 from sev.text import Labels, NotPermitted
-from sev.typing import FloatArray, IntArray, Kind, Minimise, Order, Values, ValuesSearched
+from sev.typing import ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values, ValuesSearched
 
 
 class ExplanationColumns:
@@ -33,7 +33,7 @@ class ExplanationColumns:
         answers: Answers,
         queries: pd.DataFrame,
         references: pd.DataFrame,
-        features: Mapping[str, tuple[Any, ...]],
+        features: Mapping[str, tuple[ColumnLabel, ...]],
         kind: Kind,
         targets: tuple[Any, ...],
         thresholds: tuple[float, ...],
@@ -50,7 +50,7 @@ class ExplanationColumns:
         values_searched: tuple[ValuesSearched, ...] | None = None,
         minimise: Minimise = "features",
         set_references: IntArray | None = None,
-        enough: Iterable[Mapping[str, Any]] | None = None,
+        enough: Iterable[Mapping[str, EnoughValues]] | None = None,
         class_scores: ClassScores | None = None,
         order: Order = "margin",
         min_credibility: float = 0.0,
@@ -164,7 +164,7 @@ class ExplanationColumns:
         return self._references
 
     @property
-    def columns(self) -> Mapping[str, tuple[Any, ...]]:
+    def columns(self) -> Mapping[str, tuple[ColumnLabel, ...]]:
         """The columns of each feature."""
         return self._features
 
@@ -189,7 +189,7 @@ class ExplanationColumns:
         return self._set_references
 
     @property
-    def enough(self) -> LazyList[Mapping[str, Any]] | None:
+    def enough(self) -> LazyList[Mapping[str, EnoughValues]] | None:
         """With ``values="typical"`` or "any", for each set and feature the values that do, found when first read."""
         return self._enough
 

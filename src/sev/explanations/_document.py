@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from sev.core import Answers, Status, __version__, n_words, pack, plain_value, unpack
 from sev.exceptions import InputError
-from sev.explanations._changes import enough_from_plain, enough_to_plain, limits_to_plain
+from sev.explanations._changes import EnoughValues, enough_from_plain, enough_to_plain, limits_to_plain
 from sev.explanations._classes import ClassScores
 from sev.explanations._tables import name_from_plain, name_to_plain, table_from_plain, table_to_plain
 from sev.text import Labels, NotPermitted
@@ -84,7 +85,7 @@ def _moved_sets(many: Explanations) -> dict[str, Any]:
     }
 
 
-def _read_enough(document: dict[str, Any]) -> tuple[Any, ...] | None:
+def _read_enough(document: dict[str, Any]) -> tuple[Mapping[str, EnoughValues], ...] | None:
     """The values that do of each set; files of older versions do not say which ends are limits."""
     if "enough" not in document:
         return None

@@ -13,7 +13,7 @@ import pandas as pd
 from sev.core import Status, kind_label, plain_row, plain_value
 from sev.exceptions import InputError, VerificationError
 from sev.explanations._alternatives import Alternative, alternatives_of
-from sev.explanations._changes import Change, Efforts, changes_between, cost_of
+from sev.explanations._changes import Change, Efforts, EnoughValues, changes_between, cost_of
 from sev.explanations._classes import ClassScores
 from sev.explanations._credibilities import ChangeDistance, distance_of
 from sev.explanations._html import one_as_html
@@ -23,7 +23,7 @@ from sev.explanations._verification import Claims, verify
 from sev.explanations._vertices import checked_names, main_features, path_scores, source_of, vertex_scores
 from sev.space import row_as_series
 from sev.text import Labels, NotPermitted, ProofScope, Speaker, Statement, proof_scope
-from sev.typing import Kind, Minimise, Order, Values, ValuesSearched
+from sev.typing import ColumnLabel, Kind, Minimise, Order, Values, ValuesSearched
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,7 +124,7 @@ class Explanation:
     threshold: float
     target: Any
     restricted: tuple[str, ...] = ()
-    columns: Mapping[str, tuple[Any, ...]] = field(repr=False)
+    columns: Mapping[str, tuple[ColumnLabel, ...]] = field(repr=False)
     reason: str = ""
     labels: Labels = field(default_factory=Labels, repr=False)
     other: Any = None
@@ -144,7 +144,7 @@ class Explanation:
     _changed: pd.Series | None = field(default=None, repr=False)
     #: The changed row of each set, where every set has values of its own, and the values that do.
     _moved: pd.DataFrame | None = field(default=None, repr=False)
-    _enough: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    _enough: Sequence[Mapping[str, EnoughValues]] = field(default=(), repr=False)
     _source: Source | None = field(default=None, repr=False)
     _compare: Callable[[], NotPermitted] | None = field(default=None, repr=False)
     _classes: Callable[[], tuple[ClassScores | None, Any]] | None = field(default=None, repr=False)
@@ -199,7 +199,7 @@ class Explanation:
         before = self.query if self.kind == "minus" else self.reference
         return changes_between(before, self.donor_of(number), self.sets[number], self.columns, self.enough_of(number))
 
-    def enough_of(self, number: int) -> Mapping[str, Any]:
+    def enough_of(self, number: int) -> Mapping[str, EnoughValues]:
         """The values of features that do in one of the sets, where they are known, by its place in :attr:`sets`.
 
         Parameters
@@ -257,7 +257,7 @@ class Explanation:
         return row_as_series(self._moved, number).rename("result")
 
     @property
-    def enough(self) -> dict[str, Any]:
+    def enough(self) -> dict[str, EnoughValues]:
         """For each feature of the first set, the values that do, whichever of theirs the others have: proven."""
         return {name: change.enough for name, change in self.changes.items() if change.enough is not None}
 

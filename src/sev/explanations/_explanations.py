@@ -64,7 +64,7 @@ class Explanations(ExplanationColumns):
     def __getitem__(self, key: int) -> Explanation: ...
     @overload
     def __getitem__(self, key: slice | Sequence[Any] | np.ndarray[Any, Any] | pd.Series) -> Explanations: ...
-    def __getitem__(self, key: Any) -> Explanation | Explanations:
+    def __getitem__(self, key: object) -> Explanation | Explanations:
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return self._explanation(place_of(int(key), len(self)))
         self._put_among_others()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ def no_such_place(place: int, n_rows: int) -> str:
     return f"No row has the place {place}: there {rows}. For labels use .loc[{place}]."
 
 
-def places_of(key: Any, index: pd.Index) -> IntArray:
+def places_of(key: object, index: pd.Index) -> IntArray:
     """Places of rows, from a slice, a list of places or a boolean mask.
 
     Parameters
@@ -76,7 +76,7 @@ class ByLabel:
     def __init__(self, many: Explanations) -> None:
         self._many = many
 
-    def __getitem__(self, key: Any) -> Explanation | Explanations:
+    def __getitem__(self, key: object) -> Explanation | Explanations:
         places = pd.Series(np.arange(len(self._many), dtype=np.int64), index=self._many.index)
         try:
             found = places.loc[key]

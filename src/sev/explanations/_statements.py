@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from sev.core import Status
+from sev.explanations._changes import EnoughValues
 from sev.text import Enough, Statement, enough_in_text
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def statements_of(many: Explanations) -> Iterator[Statement]:
     scores = many.class_scores
     highest = _highest(scores)
     without = many.sizes_without_limit
-    enough: dict[int, Mapping[str, Any]] = {}
+    enough: dict[int, Mapping[str, EnoughValues]] = {}
     if many.enough is not None:  # those of all first sets at once
         found = np.flatnonzero(answers.has_set)
         enough = dict(zip(found.tolist(), many.enough.get(answers.offsets[found].tolist()), strict=True))
@@ -98,7 +99,7 @@ def statements_of(many: Explanations) -> Iterator[Statement]:
         )
 
 
-def _plain(enough: Mapping[str, Any]) -> dict[str, Enough]:
+def _plain(enough: Mapping[str, EnoughValues]) -> dict[str, Enough]:
     """Ranges as pairs of ends, choices as lists."""
     known = {name: enough_in_text(one) for name, one in enough.items()}
     return {name: one for name, one in known.items() if one is not None}

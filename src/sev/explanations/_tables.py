@@ -97,7 +97,7 @@ def table_from_plain(plain: dict[str, Any], index: pd.Index | None = None) -> pd
     return frame
 
 
-def name_to_plain(name: Any) -> Any:
+def name_to_plain(name: object) -> Any:
     """A column's name; one of several levels is a list."""
     return [plain_value(level) for level in name] if isinstance(name, tuple) else plain_value(name)
 
@@ -156,7 +156,7 @@ def _cells_to_plain(values: pd.Series) -> tuple[list[Any], dict[str, list[int]]]
     return plain, tags
 
 
-def _cell_to_plain(cell: Any, is_object: bool) -> tuple[str | None, Any]:
+def _cell_to_plain(cell: object, is_object: bool) -> tuple[str | None, Any]:
     """A tag, if the dtype of the column does not say what the cell is, and the cell as JSON holds it."""
     if cell is None or type(cell) in (str, bool, int):
         return None, cell
@@ -203,7 +203,7 @@ def _changed_cells(values: pd.Series, column: dict[str, Any]) -> np.ndarray[Any,
 # -- dtypes ------------------------------------------------------------------------------------------------------------
 
 
-def _dtype_to_plain(dtype: Any) -> Any:
+def _dtype_to_plain(dtype: object) -> Any:
     if isinstance(dtype, pd.CategoricalDtype):
         return {"categories": _to_plain(pd.Series(dtype.categories)), "ordered": bool(dtype.ordered)}
     if isinstance(dtype, pd.ArrowDtype):
@@ -213,7 +213,7 @@ def _dtype_to_plain(dtype: Any) -> Any:
     return str(dtype)
 
 
-def _dtype_from_plain(name: Any) -> Any:
+def _dtype_from_plain(name: object) -> Any:
     if not isinstance(name, dict):
         return pd.api.types.pandas_dtype(name)
     if "arrow" not in name:

@@ -19,7 +19,7 @@ from sev.core import Status, plain_value, unpack
 from sev.exceptions import VerificationError
 from sev.explanations._tables import lost_cells
 from sev.space import FeatureSpace, MixedRows
-from sev.typing import BoolArray, FloatArray, IntArray, Kind, Minimise, Order, Values
+from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values
 
 if TYPE_CHECKING:
     from sev.explanations._explanation import Explanation
@@ -45,7 +45,7 @@ class Claims:
     queries: pd.DataFrame
     references: pd.DataFrame
     reference: IntArray
-    features: dict[str, tuple[Any, ...]]
+    features: dict[str, tuple[ColumnLabel, ...]]
     targets: tuple[Any, ...]
     thresholds: tuple[float, ...]
     target: IntArray
@@ -430,7 +430,7 @@ def _refuse_scores(claims: Claims, rows: IntArray, scores: FloatArray, wanted: B
 # -- small things ------------------------------------------------------------------------------------------------------
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: object) -> Any:
     """A cell in messages, without numpy around it."""
     return value.item() if isinstance(value, np.generic) else value
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -77,7 +77,7 @@ def main_features(one: Explanation, at_most: int) -> tuple[str, ...]:
     return tuple(ordered)[:at_most]
 
 
-def checked_names(one: Explanation, names: Any) -> tuple[str, ...]:
+def checked_names(one: Explanation, names: Iterable[str]) -> tuple[str, ...]:
     """Names of features, or the error that says which one there is not."""
     chosen = tuple(names)
     for name in chosen:

@@ -186,14 +186,14 @@ def _target(plain: Any, form: Any, n_features: int) -> TargetParts:
 
 
 def _credibility_to_plain(credibility: LazyCredibility | None) -> Any:
-    def encode(value: Any) -> Any:
+    def encode(value: object) -> Any:
         return {"table": frame_to_plain(value)} if isinstance(value, pd.DataFrame) else value_to_plain(value)
 
     return None if credibility is None else credibility_to_plain(credibility.get(), encode)
 
 
 def _credibility_from_plain(plain: Any, example: pd.DataFrame, n_features: int) -> LazyCredibility | None:
-    def decode(cell: Any) -> Any:
+    def decode(cell: object) -> Any:
         return frame_from_plain(cell["table"]) if isinstance(cell, dict) and "table" in cell else value_from_plain(cell)
 
     if plain is None:

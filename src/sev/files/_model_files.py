@@ -76,7 +76,7 @@ def _load_pickle(path: Path) -> Any:
         raise ArchiveError(f"{path} cannot be unpickled ({type(error).__name__}: {str(error)[:200]}).") from error
 
 
-def save_model(model: Any, path: str | Path, *, allow_pickle: bool = False) -> None:
+def save_model(model: object, path: str | Path, *, allow_pickle: bool = False) -> None:
     """Write a fitted model to a file that :func:`load_model` reads.
 
     Parameters

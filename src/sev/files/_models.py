@@ -18,7 +18,7 @@ from sev.files._skops import read_skops, untrusted_types
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
-def model_to_bytes(model: Any, *, allow_pickle: bool) -> tuple[str, bytes]:
+def model_to_bytes(model: object, *, allow_pickle: bool) -> tuple[str, bytes]:
     """Name of a form and the model in it.
 
     Raises
@@ -74,7 +74,7 @@ def _skops() -> Any:
             sys.modules.pop(name, None)
 
 
-def _to_skops(model: Any) -> bytes:
+def _to_skops(model: object) -> bytes:
     try:
         data = _renumbered(_skops().dumps(model))
         _check_types(data)
@@ -129,7 +129,7 @@ def _renumbered(data: bytes) -> bytes:
 # -- pickles -----------------------------------------------------------------------------------------------------------
 
 
-def _to_pickle(model: Any) -> bytes:
+def _to_pickle(model: object) -> bytes:
     try:
         import cloudpickle
     except ModuleNotFoundError:  # joblib had its own before it asked for the package

@@ -29,7 +29,7 @@ _MOST_COLUMNS = 1_000_000
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def value_to_plain(value: Any) -> Any:
+def value_to_plain(value: object) -> Any:
     """A value that JSON holds exactly; others as an object that names their type."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -78,7 +78,7 @@ _VALUE_TYPES: dict[str, tuple[type, Any, Any]] = {
 # -- columns and tables ------------------------------------------------------------------------------------------------
 
 
-def dtype_to_plain(dtype: Any) -> Any:
+def dtype_to_plain(dtype: object) -> Any:
     """Name of a dtype; of a categorical one also its categories."""
     if isinstance(dtype, pd.CategoricalDtype):
         return {

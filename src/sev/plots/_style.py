@@ -35,7 +35,7 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
     return chosen
 
 
-def name_text(name: Any, at_most: int = 34) -> str:
+def name_text(name: object, at_most: int = 34) -> str:
     r"""A name as it can be drawn on one line: control characters spelled out, the middle of a long one left out.
 
     Examples

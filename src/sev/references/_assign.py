@@ -13,7 +13,7 @@ import pandas as pd
 from sev.core import PlainObjects, warn_user
 from sev.exceptions import ReferenceWarning
 from sev.references._distance import Distance, NearestRows, NumberColumn
-from sev.typing import IntArray
+from sev.typing import ColumnLabel, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class AssignGroup:
         How a query finds its row among those of its group; None: the first.
     """
 
-    column: Any
+    column: ColumnLabel
     values: tuple[Any, ...]
     edges: tuple[float, ...]
     first: tuple[int, ...]

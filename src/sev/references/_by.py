@@ -14,7 +14,7 @@ from sev.core import suggest_name, warn_user
 from sev.exceptions import InputError, PositiveReferenceError, ReferenceWarning, UnknownFeatureError
 from sev.references._assign import AssignGroup
 from sev.references._protocol import Assignment, Background, FittedReference, Reference
-from sev.typing import BoolArray
+from sev.typing import BoolArray, ColumnLabel
 
 #: Columns of numbers with more different values than this are cut into intervals.
 _MOST_NUMBERS = 12
@@ -54,7 +54,7 @@ class By:
     'people_liable 1'
     """
 
-    column: Any
+    column: ColumnLabel
     reference: Any = "auto"
     bins: int = 4
 
@@ -153,7 +153,7 @@ def _fit_group(inner: Reference, background: Background) -> FittedReference:
 
 
 def _put_together(
-    column: Any,
+    column: ColumnLabel,
     values: tuple[Any, ...],
     edges: tuple[float, ...],
     parts: list[FittedReference | None],
@@ -180,7 +180,7 @@ def _put_together(
     return FittedReference(rows, f"{own[-1].name} by {column}", assign, tuple(row_names), several)
 
 
-def _interval_name(column: Any, low: float, high: float) -> str:
+def _interval_name(column: ColumnLabel, low: float, high: float) -> str:
     if np.isinf(low):
         return f"{column} at most {high:g}"
     return f"{column} above {low:g}" if np.isinf(high) else f"{column} above {low:g} up to {high:g}"

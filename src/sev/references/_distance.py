@@ -12,7 +12,7 @@ import pandas as pd
 
 from sev.references._protocol import Background
 from sev.references._typical import has_two_values
-from sev.typing import FloatArray, IntArray
+from sev.typing import ColumnLabel, FloatArray, IntArray
 
 #: Pairs of rows whose distances are in memory at once.
 _PAIRS_AT_ONCE = 1 << 22
@@ -34,7 +34,7 @@ class NumberColumn:
         The standard deviation.
     """
 
-    column: Any
+    column: ColumnLabel
     middle: float
     scale: float
 
@@ -267,7 +267,7 @@ class NearestRows:
         return codes
 
 
-def joint_values(rows: pd.DataFrame, columns: Sequence[Any]) -> list[Any]:
+def joint_values(rows: pd.DataFrame, columns: Sequence[ColumnLabel]) -> list[Any]:
     """The values of some columns of each row as one value; all kinds of missing are one.
 
     Parameters

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sev.references._distance import Distance, joint_values
-from sev.typing import FloatArray
+from sev.typing import ColumnLabel, FloatArray
 
 #: Values of a category that have a coordinate of their own.
 _MOST_VALUES = 30
@@ -75,7 +75,7 @@ class Points:
             parts.append((codes[:, None] == np.arange(len(values))) / np.sqrt(2.0))
         return np.hstack(parts)
 
-    def column_owners(self) -> tuple[Any, ...]:
+    def column_owners(self) -> tuple[ColumnLabel, ...]:
         """A column of the rows that each coordinate depends on.
 
         Returns

@@ -12,7 +12,7 @@ import pandas as pd
 
 from sev.exceptions import InputError, PositiveReferenceError
 from sev.space import FeatureSpace, TableForm, is_quantity
-from sev.typing import BoolArray, IntArray
+from sev.typing import BoolArray, ColumnLabel, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,9 @@ class Background:
     form: TableForm
     space: FeatureSpace
     is_positive: Callable[[pd.DataFrame], BoolArray]
-    categories: frozenset[Any] = frozenset()
+    categories: frozenset[ColumnLabel] = frozenset()
 
-    def is_quantity(self, column: Any) -> bool:
+    def is_quantity(self, column: ColumnLabel) -> bool:
         """Whether a column holds quantities, of which a mean makes sense.
 
         Parameters

@@ -10,6 +10,7 @@ import pandas as pd
 
 from sev.references._protocol import Background, FittedReference
 from sev.space import Feature
+from sev.typing import ColumnLabel
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Typical:
         frame = pd.DataFrame({c: _column_of(values[c], background.form.dtypes[c]) for c in background.form.columns})
         return FittedReference(frame, self.centre)
 
-    def _typical_value(self, column: Any, values: pd.Series, background: Background) -> Any:
+    def _typical_value(self, column: ColumnLabel, values: pd.Series, background: Background) -> Any:
         everywhere = background.rows[column]
         if not background.is_quantity(column) or has_two_values(everywhere):
             return _mode(values)

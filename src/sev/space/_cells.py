@@ -115,7 +115,7 @@ def is_same_dtype(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _cast(values: pd.Series, dtype: Any) -> pd.Series | None:
+def _cast(values: pd.Series, dtype: object) -> pd.Series | None:
     if pd.api.types.is_object_dtype(dtype):
         return values.astype(object)
     if isinstance(dtype, pd.CategoricalDtype):
@@ -175,7 +175,7 @@ def _different_objects(mine: np.ndarray, other: np.ndarray) -> BoolArray:
     return different
 
 
-def _is_another(one: Any, other: Any) -> bool:
+def _is_another(one: object, other: object) -> bool:
     """Whether two cells that compare as equal, or are both missing, are written differently."""
     if type(one) is not type(other):
         return True

@@ -78,7 +78,7 @@ class Familiar:
         low, high = np.minimum.reduce(numbers, axis=0), np.maximum.reduce(numbers, axis=0)
         return bool((low >= self._low).all() and (high <= self._high).all())  # a missing value makes both missing
 
-    def _is_strange(self, value: Any, number: int) -> bool:
+    def _is_strange(self, value: object, number: int) -> bool:
         if pd.isna(value):
             return not self._missing[number]
         if self._numeric[number] and isinstance(value, (int, float, np.number)):

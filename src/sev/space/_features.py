@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from sev import _native
 from sev.core import list_names, suggest_name
 from sev.exceptions import InputError, UnknownFeatureError
 from sev.space._onehot import find_one_hot_blocks
-from sev.typing import BoolArray, IntArray
+from sev.typing import BoolArray, ColumnLabel, IntArray
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Feature:
     """
 
     name: str
-    columns: tuple[Any, ...]
+    columns: tuple[ColumnLabel, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +53,10 @@ class FeatureSpace:
     """
 
     features: tuple[Feature, ...]
-    columns: tuple[Any, ...]
+    columns: tuple[ColumnLabel, ...]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, groups: Mapping[str, Sequence[Any]] | None = None) -> FeatureSpace:
+    def of(cls, frame: pd.DataFrame, groups: Mapping[str, Sequence[ColumnLabel]] | None = None) -> FeatureSpace:
         """Read the features of background rows.
 
         Parameters
@@ -80,14 +79,14 @@ class FeatureSpace:
             # a block never takes the name of another column or group
             taken = name in owner.values() or name in columns
             owner.update(dict.fromkeys(block, f"{name} (one-hot)" if taken else name))
-        members: dict[str, list[Any]] = {}
+        members: dict[str, list[ColumnLabel]] = {}
         own_names = _names_of_columns([column for column in columns if column not in owner], owner.values())
         for column in columns:
             members.setdefault(owner[column] if column in owner else own_names[column], []).append(column)
         return cls(tuple(Feature(name, tuple(group)) for name, group in members.items()), columns)
 
     @classmethod
-    def of_columns(cls, features: Mapping[str, Iterable[Any]], columns: Iterable[Any]) -> FeatureSpace:
+    def of_columns(cls, features: Mapping[str, Iterable[ColumnLabel]], columns: Iterable[ColumnLabel]) -> FeatureSpace:
         """Build a space from the columns of each feature.
 
         Parameters
@@ -174,8 +173,10 @@ class FeatureSpace:
         return chosen
 
 
-def _owners_of_groups(columns: tuple[Any, ...], groups: Mapping[str, Sequence[Any]]) -> dict[Any, str]:
-    owner: dict[Any, str] = {}
+def _owners_of_groups(
+    columns: tuple[ColumnLabel, ...], groups: Mapping[str, Sequence[ColumnLabel]]
+) -> dict[ColumnLabel, str]:
+    owner: dict[ColumnLabel, str] = {}
     for name, members in groups.items():
         if isinstance(members, str) or not isinstance(members, Iterable):
             raise InputError(f"groups[{name!r}] must be a list of columns, got {members!r}: write [{members!r}].")
@@ -196,10 +197,10 @@ def _owners_of_groups(columns: tuple[Any, ...], groups: Mapping[str, Sequence[An
     return owner
 
 
-def _names_of_columns(columns: Sequence[Any], taken: Iterable[str]) -> dict[Any, str]:
+def _names_of_columns(columns: Sequence[ColumnLabel], taken: Iterable[str]) -> dict[ColumnLabel, str]:
     """A name for each column that is a feature of its own: its text, or with its type where that is another's name."""
     used = set(taken) | {column for column in columns if isinstance(column, str)}
-    names: dict[Any, str] = {}
+    names: dict[ColumnLabel, str] = {}
     for column in columns:
         name = column if isinstance(column, str) else str(column)
         if not isinstance(column, str):
@@ -211,7 +212,7 @@ def _names_of_columns(columns: Sequence[Any], taken: Iterable[str]) -> dict[Any,
     return names
 
 
-def _column_at(columns: tuple[Any, ...], member: Any) -> Any | None:
+def _column_at(columns: tuple[ColumnLabel, ...], member: ColumnLabel) -> ColumnLabel | None:
     if member in columns:
         return member
     if isinstance(member, (int, np.integer)) and 0 <= member < len(columns):

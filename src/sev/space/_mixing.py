@@ -13,7 +13,7 @@ from sev import _native
 from sev.space._cells import MixedColumn, different_numbers, is_same_dtype
 from sev.space._features import FeatureSpace
 from sev.space._tables import TableForm, is_plain_number
-from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
+from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray, NativeTable
 
 
 class MixedRows:
@@ -175,13 +175,13 @@ class Mixer(MixedRows):
         references: pd.DataFrame,
         assigned: IntArray,
         *,
-        dtypes_matter: Callable[[pd.DataFrame, dict[Any, Any]], bool] | None = None,
+        dtypes_matter: Callable[[pd.DataFrame, dict[ColumnLabel, Any]], bool] | None = None,
     ) -> None:
         super().__init__(space, queries, references, assigned)
         self._form = form
         self._dtypes_matter = dtypes_matter
 
-    def wider_dtypes(self) -> dict[Any, Any]:
+    def wider_dtypes(self) -> dict[ColumnLabel, Any]:
         """The dtype of each widened column that holds all its cells.
 
         Returns
@@ -328,7 +328,7 @@ class FittedReferences:
         space: FeatureSpace,
         queries: pd.DataFrame,
         assigned: IntArray,
-        dtypes_matter: Callable[[pd.DataFrame, dict[Any, Any]], bool],
+        dtypes_matter: Callable[[pd.DataFrame, dict[ColumnLabel, Any]], bool],
     ) -> Mixer:
         """Vertices between queries and these references; see :class:`Mixer`.
 

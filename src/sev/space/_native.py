@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.typing import BoolArray, NativeTable
+from sev.typing import BoolArray, ColumnLabel, NativeTable
 
 TableKind = Literal["pandas", "polars", "pyarrow", "numpy"]
 
@@ -102,7 +102,7 @@ def to_numpy(frame: pd.DataFrame) -> NativeTable:
     return np.array(frame.to_numpy(), copy=True)
 
 
-def to_polars(frame: pd.DataFrame, schema: Any, dtypes: dict[Any, Any]) -> NativeTable:
+def to_polars(frame: pd.DataFrame, schema: Any, dtypes: dict[ColumnLabel, Any]) -> NativeTable:
     """Rows as a polars table; columns that have the background's pandas dtype get its polars dtype, too."""
     import polars as pl
 
@@ -122,7 +122,7 @@ def to_polars(frame: pd.DataFrame, schema: Any, dtypes: dict[Any, Any]) -> Nativ
     return table
 
 
-def to_arrow(frame: pd.DataFrame, schema: Any, dtypes: dict[Any, Any]) -> NativeTable:
+def to_arrow(frame: pd.DataFrame, schema: Any, dtypes: dict[ColumnLabel, Any]) -> NativeTable:
     """Rows as an arrow table; columns that have the background's pandas dtype get its arrow type, too."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -182,7 +182,7 @@ def mark_nan_values(numbers: np.ndarray, marked: BoolArray) -> np.ndarray:
     return numbers
 
 
-def _goes_back(held: Any, background: Any) -> bool:
+def _goes_back(held: object, background: Any) -> bool:
     """Whether a column is still what the background's was; one with another dtype of numbers stays as it is."""
     return held == background or not pd.api.types.is_numeric_dtype(held)
 

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -16,7 +14,7 @@ _SEPARATORS = "_=:"
 _EXPECTED_OVERLAPS = 10.0
 
 
-def find_one_hot_blocks(frame: pd.DataFrame) -> dict[str, list[Any]]:
+def find_one_hot_blocks(frame: pd.DataFrame) -> dict[str, list[str]]:
     """Find groups of columns that are the one-hot encoding of one variable.
 
     Parameters
@@ -31,13 +29,13 @@ def find_one_hot_blocks(frame: pd.DataFrame) -> dict[str, list[Any]]:
         when the first category is dropped, and then only when the rows are enough to tell.
     """
     binary = [column for column in frame.columns if isinstance(column, str) and _is_binary(frame[column])]
-    by_prefix: dict[str, list[Any]] = {}
+    by_prefix: dict[str, list[str]] = {}
     for column in binary:
         for place, character in enumerate(column):
             if character in _SEPARATORS and place:
                 by_prefix.setdefault(column[:place], []).append(column)
-    blocks: dict[str, list[Any]] = {}
-    taken: set[Any] = set()
+    blocks: dict[str, list[str]] = {}
+    taken: set[str] = set()
     # the shortest prefix holds the most columns: a variable whose values contain "_" stays whole
     for prefix in sorted(by_prefix, key=len):
         members = [column for column in by_prefix[prefix] if column not in taken]

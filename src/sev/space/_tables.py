@@ -28,7 +28,7 @@ from sev.space._native import (
     to_pandas_for_model,
     to_polars,
 )
-from sev.typing import NativeTable
+from sev.typing import ColumnLabel, NativeTable
 
 _FLOAT = np.dtype(np.float64)
 
@@ -50,8 +50,8 @@ class TableForm:
     """
 
     kind: TableKind
-    columns: tuple[Any, ...]
-    dtypes: dict[Any, Any]
+    columns: tuple[ColumnLabel, ...]
+    dtypes: dict[ColumnLabel, Any]
     schema: Any = None
 
     @cached_property
@@ -177,7 +177,7 @@ class TableForm:
             raise InputError(f"Expected one row, got {len(frame)}: use explain() for several.")
         return frame
 
-    def _table_of_cells(self, cells: Mapping[Any, Any], label: Any) -> Any:
+    def _table_of_cells(self, cells: Mapping[Any, Any], label: object) -> Any:
         """One row of cells as they are: None stays None in a column of objects, and null beside NaN in polars."""
         if self.kind in ("polars", "pyarrow") and set(self.columns) <= set(cells):
             table = native_row({name: cells[name] for name in self.columns}, self.kind, self.schema)
@@ -226,10 +226,10 @@ class TableForm:
         return _replace(frame, trimmed) if trimmed else frame
 
     @cached_property
-    def _categories(self) -> dict[Any, pd.CategoricalDtype]:
+    def _categories(self) -> dict[ColumnLabel, pd.CategoricalDtype]:
         return {column: dtype for column, dtype in self.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
 
-    def is_numeric(self, column: Any) -> bool:
+    def is_numeric(self, column: ColumnLabel) -> bool:
         """Whether a column holds quantities (numbers other than booleans, or dates).
 
         Parameters
@@ -301,7 +301,7 @@ def _all_float(dtypes: list[Any]) -> bool:
     return all(dtype == _FLOAT for dtype in dtypes)
 
 
-def is_plain_number(dtype: Any) -> bool:
+def is_plain_number(dtype: object) -> bool:
     """Whether a dtype is one of numpy's numbers or booleans, which need no care when columns are put together.
 
     Parameters
@@ -339,7 +339,7 @@ def row_as_series(frame: pd.DataFrame, place: int) -> pd.Series:
     return pd.Series(cells, index=frame.columns, name=frame.index[place], dtype=object)
 
 
-def is_quantity(dtype: Any) -> bool:
+def is_quantity(dtype: object) -> bool:
     """Whether a dtype stands for quantities, of which a mean makes sense.
 
     Parameters
@@ -357,11 +357,11 @@ def is_quantity(dtype: Any) -> bool:
     )
 
 
-def _replace(frame: pd.DataFrame, fitted: dict[Any, pd.Series]) -> pd.DataFrame:
+def _replace(frame: pd.DataFrame, fitted: dict[ColumnLabel, pd.Series]) -> pd.DataFrame:
     return pd.DataFrame({column: fitted.get(column, frame[column]) for column in frame.columns}, index=frame.index)
 
 
-def _fit_column(values: pd.Series, wanted: Any, column: Any, what: str, restore: bool) -> pd.Series:
+def _fit_column(values: pd.Series, wanted: Any, column: ColumnLabel, what: str, restore: bool) -> pd.Series:
     if isinstance(wanted, pd.CategoricalDtype):
         return _fit_categories(values, wanted)
     if pd.api.types.is_numeric_dtype(wanted):
@@ -396,7 +396,7 @@ def _fit_categories(values: pd.Series, wanted: pd.CategoricalDtype) -> pd.Series
     return values.cat.set_categories(known, ordered=wanted.ordered)
 
 
-def _read_numbers(values: pd.Series, column: Any, what: str) -> pd.Series:
+def _read_numbers(values: pd.Series, column: ColumnLabel, what: str) -> pd.Series:
     """Numbers that came as text or objects."""
     numbers = pd.to_numeric(values, errors="coerce")
     bad = numbers.isna() & values.notna()
@@ -435,7 +435,7 @@ def _has_negative_zero(values: pd.Series) -> bool:
     return bool((np.signbit(numbers) & (numbers == 0.0)).any())
 
 
-def _refuse_infinity(values: pd.Series, column: Any, what: str) -> None:
+def _refuse_infinity(values: pd.Series, column: ColumnLabel, what: str) -> None:
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     # a sum is one pass without a temporary array; only a suspicious one is looked at more closely
     if np.isfinite(np.nansum(numbers)):

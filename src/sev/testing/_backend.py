@@ -39,7 +39,7 @@ class _Subject:
                 raise VerificationError(f"The backend's answers are not trusted: {doubt}") from doubt
 
 
-def check_backend(model: Any, X: Any, y: Any = None, *, n_rows: int = 10, random_state: int = 0) -> int:
+def check_backend(model: object, X: Any, y: Any = None, *, n_rows: int = 10, random_state: int = 0) -> int:
     """Check the backend of a model against everything that this package relies on.
 
     The reader of the model must be registered (:func:`sev.backends.register`). Checked are the numbers that the
@@ -99,7 +99,7 @@ def check_backend(model: Any, X: Any, y: Any = None, *, n_rows: int = 10, random
     return compared
 
 
-def _read(model: Any, response: str) -> Backend:
+def _read(model: object, response: str) -> Backend:
     reader = reader_for(model)
     if reader is None:
         key = f"{type(model).__module__.partition('.')[0]}.{type(model).__name__}"
@@ -112,7 +112,7 @@ def _read(model: Any, response: str) -> Backend:
     return backend
 
 
-def _explainer(model: Any, X: Any, y: Any, backend: Backend) -> Explainer:
+def _explainer(model: object, X: Any, y: Any, backend: Backend) -> Explainer:
     """An explainer that reads the model with this backend."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReferenceWarning)
@@ -268,14 +268,14 @@ def _check_pickle(subject: _Subject) -> None:
     require(first.equals(second), "After pickling and unpickling, the explainer returns different answers.")
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _equal(one: pd.DataFrame | np.ndarray, other: pd.DataFrame | np.ndarray) -> bool:
     return bool(one.equals(other)) if isinstance(one, pd.DataFrame) else _same(one, other)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
     floats = one.dtype.kind == "f"
     return one.shape == other.shape and bool(np.array_equal(one, other, equal_nan=floats))
 
 
-def _equal_cells(one: Any, other: Any) -> bool:
+def _equal_cells(one: object, other: object) -> bool:
     return bool(one == other or (one != one and other != other))

@@ -33,7 +33,7 @@ class _Recorded:
         return fitted
 
 
-def check_reference(reference: Reference, model: Any, X: Any, y: Any = None) -> int:
+def check_reference(reference: Reference, model: object, X: Any, y: Any = None) -> int:
     """Check a reference written outside this package against everything that explanations rely on.
 
     Checked are the rows that it returns (columns, number, name), that a second fit returns the same and changes
@@ -122,5 +122,5 @@ def _check_assignment(fitted: FittedReference, queries: pd.DataFrame) -> Any:
     return assigned
 
 
-def _same_value(one: Any, other: Any) -> bool:
+def _same_value(one: object, other: object) -> bool:
     return bool(one == other or (pd.isna(one) and pd.isna(other)))

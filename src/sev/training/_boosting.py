@@ -9,6 +9,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from sev.training._estimators import SEVClassifier
 from sev.training._settings import Family
+from sev.typing import ColumnLabel
 
 
 class SEVGradientBoostingClassifier(SEVClassifier):
@@ -65,7 +66,7 @@ class SEVGradientBoostingClassifier(SEVClassifier):
         schedule: str = "recipe",
         base_estimator: Any = None,
         reference: Any = "mean",
-        groups: Mapping[str, Sequence[Any]] | None = None,
+        groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
         max_iter: int | None = None,
         learning_rate: float | None = None,
         batch_size: int | None = None,

@@ -16,7 +16,7 @@ from sev.space import FeatureSpace, TableForm
 from sev.training._categories import CategoryCodes
 from sev.training._reference import TaskReference
 from sev.training._task import TrainingTask
-from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
+from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray, NativeTable
 
 
 class Encoded(NamedTuple):
@@ -53,7 +53,7 @@ class TaskBuilder:
     """
 
     reference: Any = "mean"
-    groups: Mapping[str, Sequence[Any]] | None = None
+    groups: Mapping[str, Sequence[ColumnLabel]] | None = None
     restricted: Iterable[str] = ()
     objective: str = "minus"
 
@@ -69,7 +69,7 @@ class TaskBuilder:
         is_positive: Callable[[pd.DataFrame], BoolArray],
         *,
         weights: FloatArray | None = None,
-        categories: frozenset[Any] = frozenset(),
+        categories: frozenset[ColumnLabel] = frozenset(),
     ) -> tuple[TrainingTask, TaskReference]:
         """A task, and what its rows are compared with.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.typing import FloatArray
+from sev.typing import ColumnLabel, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class CategoryCodes:
         pandas dtype of each column.
     """
 
-    dtypes: dict[Any, Any]
+    dtypes: dict[ColumnLabel, Any]
 
     @classmethod
     def of(cls, table: Any) -> CategoryCodes | None:
@@ -51,7 +51,7 @@ class CategoryCodes:
                 columns[name] = values
         return pd.DataFrame(columns)
 
-    def _column_codes(self, values: pd.Series, dtype: Any) -> FloatArray:
+    def _column_codes(self, values: pd.Series, dtype: object) -> FloatArray:
         if not isinstance(dtype, pd.CategoricalDtype):
             return values.to_numpy(dtype=np.float64, na_value=np.nan)
         codes = values.astype(dtype).cat.codes.to_numpy().astype(np.float64)

@@ -10,11 +10,11 @@ import pandas as pd
 from sev.exceptions import InputError, ModelError
 from sev.training._quality import Measure
 from sev.training._weights import check_sample_weight
-from sev.typing import Kind, NativeTable
+from sev.typing import ColumnLabel, FittedClassifier, Kind, NativeTable
 
 
 def compare(
-    models: Mapping[str, Any],
+    models: Mapping[str, FittedClassifier],
     X: NativeTable,
     y: Any,
     *,
@@ -22,7 +22,7 @@ def compare(
     y_train: Any = None,
     kinds: Sequence[Kind] = ("plus", "minus"),
     reference: Any = "mean",
-    groups: Mapping[str, Sequence[Any]] | None = None,
+    groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
     restricted: Iterable[str] = (),
     max_rows: int | None = None,
     sample_weight: Any = None,

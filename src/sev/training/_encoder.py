@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sev.exceptions import InputError
 from sev.space import is_quantity
-from sev.typing import FloatArray, IntArray
+from sev.typing import ColumnLabel, FloatArray, IntArray
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -110,7 +110,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.column_stack([_as_text(frame.iloc[:, place]) for place in self.texts_])
 
 
-def _as_float(values: pd.Series, column: Any) -> FloatArray:
+def _as_float(values: pd.Series, column: ColumnLabel) -> FloatArray:
     if pd.api.types.is_datetime64_any_dtype(values.dtype) or pd.api.types.is_timedelta64_dtype(values.dtype):
         moments = values.to_numpy()
         days: FloatArray = moments.astype("int64") / np.timedelta64(1, "D").astype(
@@ -140,5 +140,5 @@ def _as_text(values: pd.Series) -> Any:
     )
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

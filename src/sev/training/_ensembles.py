@@ -43,7 +43,7 @@ class Growable(Ensemble, Protocol):
         ...
 
 
-def ensemble_of(model: Any) -> Ensemble:
+def ensemble_of(model: object) -> Ensemble:
     """A fitted ensemble in the form that re-weighting needs.
 
     Raises

@@ -28,7 +28,7 @@ from sev.training._reference import TaskReference
 from sev.training._settings import Family, Settings, check_parameters, settings_for
 from sev.training._task import Trained, TrainingTask
 from sev.training._weights import check_sample_weight, combine_weights
-from sev.typing import FloatArray, NativeTable
+from sev.typing import ColumnLabel, FloatArray, NativeTable
 
 
 class _Fitted(NamedTuple):
@@ -59,7 +59,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         schedule: str = "recipe",
         base_estimator: Any = None,
         reference: Any = "mean",
-        groups: Mapping[str, Sequence[Any]] | None = None,
+        groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
         max_iter: int | None = None,
         learning_rate: float | None = None,
         batch_size: int | None = None,

@@ -17,7 +17,7 @@ _TRAINERS: dict[Family, str] = {
 }
 
 
-def family_of(estimator: Any) -> Family:
+def family_of(estimator: object) -> Family:
     """The family of a final estimator.
 
     Raises

@@ -15,7 +15,7 @@ from sklearn.metrics import check_scoring, get_scorer_names
 
 from sev.core import suggest_name
 from sev.exceptions import InputError
-from sev.typing import FloatArray, NativeTable
+from sev.typing import FittedClassifier, FloatArray, NativeTable
 
 #: How much a metric may lose where nothing is said.
 DEFAULT_LOSS = 0.005
@@ -59,7 +59,7 @@ class Floor:
     scorer: Callable[..., float]
     max_loss: float
 
-    def measure(self, model: Any, X: NativeTable, y: Any, weights: FloatArray | None = None) -> float:
+    def measure(self, model: FittedClassifier, X: NativeTable, y: Any, weights: FloatArray | None = None) -> float:
         """The metric of a model on some rows."""
         try:
             if weights is None:
@@ -82,7 +82,7 @@ class Floor:
             )
 
 
-def floors_of(model: Any, metric: Any, max_metric_loss: float, max_accuracy_loss: float | None) -> tuple[Floor, ...]:
+def floors_of(model: object, metric: Any, max_metric_loss: float, max_accuracy_loss: float | None) -> tuple[Floor, ...]:
     """Floors on one metric or on several.
 
     Parameters
@@ -120,7 +120,7 @@ def _limits_by_metric(metric: Any, max_loss: float) -> list[tuple[Any, float]]:
     raise InputError(f"metric={metric!r} must be the name of a scikit-learn scorer, a function, or several of these.")
 
 
-def _floor_of(model: Any, metric: Any, max_loss: float) -> Floor:
+def _floor_of(model: object, metric: Any, max_loss: float) -> Floor:
     if isinstance(metric, str):
         if metric not in get_scorer_names():
             raise InputError(
@@ -141,7 +141,7 @@ def _suggest_metric(name: str) -> str:
     return suggest_name(known or name, get_scorer_names())
 
 
-def _check_amount(name: str, value: Any) -> float:
+def _check_amount(name: str, value: object) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not float(value) >= 0.0:
         raise InputError(f"{name}={value!r} must be a number of at least 0.")
     return float(value)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.tree import DecisionTreeRegressor
 from torch import Tensor
@@ -83,7 +84,7 @@ class _Bins:
         few = every if len(every) <= _FEW_REFERENCES else every[:0]
         self._edges = [_edges(*pair) for pair in zip(columns, few.astype(np.float32).T, strict=True)]
 
-    def transform(self, rows: FloatArray) -> Any:
+    def transform(self, rows: FloatArray) -> NDArray[np.float32]:
         """The number of the bin of each value, as trees take it."""
         found = np.empty(rows.shape, dtype=np.float32)
         for column, edges in enumerate(self._edges):
@@ -97,7 +98,7 @@ class _Bins:
             inside.threshold[node] = self._edges[inside.feature[node]][int(inside.threshold[node])]
 
 
-def _edges(column: Any, references: Any) -> Any:
+def _edges(column: NDArray[np.float32], references: NDArray[np.float32]) -> NDArray[np.float32]:
     """Values between quantiles that have enough rows between themselves and each reference."""
     seen = np.unique(np.quantile(column, np.linspace(0.0, 1.0, _N_BINS + 1), method="nearest"))
     edges = ((seen[:-1] + seen[1:]) / 2).astype(np.float32)
@@ -130,7 +131,7 @@ class _Scored:
 class _Pull(NamedTuple):
     """Binned rows, and first and second derivative of the loss by their logits, in units of one row."""
 
-    bins: Any
+    bins: NDArray[np.float32]
     first: FloatArray
     second: FloatArray
 

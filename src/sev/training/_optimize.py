@@ -19,7 +19,7 @@ from sev.training._record import OptimizationRecord
 from sev.training._settings import Settings, settings_for
 from sev.training._tuning import Tuner, check_names, tunable
 from sev.training._weights import check_sample_weight, combine_weights
-from sev.typing import IntArray, NativeTable
+from sev.typing import ColumnLabel, FittedClassifier, IntArray, NativeTable
 
 _PENALTIES = {"volume": (0.01, 0.03, 0.1)}
 _DEFAULT_PENALTIES = (0.1, 0.3, 1.0, 3.0)
@@ -43,7 +43,7 @@ def optimize(
     sample_weight: Any = None,
     class_weight: Any = None,
     restricted: Iterable[str] = (),
-    groups: Mapping[str, Sequence[Any]] | None = None,
+    groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
     reference: Any = "mean",
     grow: int = 0,
     max_rows: int | None = 1000,
@@ -163,7 +163,7 @@ def _why_hopeless(line: pd.Series) -> str:
 
 def _apply(
     tuner: Tuner, rows: Rows, path: pd.DataFrame, settings: dict[float, Settings], limits: Limits
-) -> tuple[float | None, Any, list[str]]:
+) -> tuple[float | None, FittedClassifier, list[str]]:
     """Tune the model itself with the best acceptable penalty that is not degenerate on all rows either."""
     base_sev = path.loc[0.0, "sev"]
     candidates = path[path["acceptable"] & (path.index > 0.0)].sort_values("sev", kind="stable")
@@ -184,7 +184,7 @@ def _apply(
     return None, tuner.model, notes
 
 
-def _find_degeneracy(tuned: Any, tuner: Tuner, rows: Rows, limits: Limits) -> str:
+def _find_degeneracy(tuned: FittedClassifier, tuner: Tuner, rows: Rows, limits: Limits) -> str:
     before, after = (np.asarray(one.predict_proba(rows.X))[:, 1] >= 0.5 for one in (tuner.model, tuned))
     if not after.any():
         return "no row is predicted positive"
@@ -225,7 +225,7 @@ def _check_penalties(penalties: Iterable[float] | None, objective: str) -> tuple
     return given
 
 
-def _check_labels(model: Any, y: Any, n_rows: int) -> Any:
+def _check_labels(model: FittedClassifier, y: Any, n_rows: int) -> Any:
     labels = np.asarray(y)
     if labels.ndim != 1 or len(labels) != n_rows:
         raise InputError(f"y has shape {labels.shape} but X has {n_rows} rows: pass one label for each row.")

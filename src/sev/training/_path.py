@@ -18,7 +18,7 @@ from sev.training._quality import Measure, take_rows
 from sev.training._settings import Settings
 from sev.training._tuning import Tuner
 from sev.training._weights import fit_with_weights
-from sev.typing import FloatArray, IntArray, Kind, NativeTable
+from sev.typing import FittedClassifier, FloatArray, IntArray, Kind, NativeTable
 
 _KINDS: dict[str, tuple[Kind, ...]] = {
     "plus": ("plus",),
@@ -50,7 +50,7 @@ class Walked(NamedTuple):
     """Figures of one split by penalty, its models, and the rows that these were trained and measured on."""
 
     lines: pd.DataFrame
-    models: dict[float, Any]
+    models: dict[float, FittedClassifier]
     train: Rows
     rest: Rows
 
@@ -75,7 +75,7 @@ class PathWalker:
         Explain at most this many rows.
     """
 
-    model: Any
+    model: FittedClassifier
     rows: Rows
     builder: TaskBuilder
     objective: str
@@ -156,7 +156,7 @@ class PathWalker:
             max_rows=self.max_rows,
         )
 
-    def _measure(self, model: Any, train: Rows, rest: Rows) -> dict[str, float]:
+    def _measure(self, model: FittedClassifier, train: Rows, rest: Rows) -> dict[str, float]:
         measure = self._measure_with(train, self.builder.reference)
         line = path_line(measure.of(model, rest.X, rest.labels, rest.weights), self._is_restricted)
         for floor in self.floors:

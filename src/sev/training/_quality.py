@@ -15,7 +15,7 @@ from sev.exceptions import FallbackWarning, InputError
 from sev.explainers import Explainer
 from sev.explanations import Explanations
 from sev.space import TableForm
-from sev.typing import FloatArray, Kind, NativeTable
+from sev.typing import ColumnLabel, FittedClassifier, FloatArray, Kind, NativeTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +38,11 @@ class Measure:
     y_train: Any
     kinds: Sequence[Kind] = ("plus", "minus")
     reference: Any = "mean"
-    groups: Mapping[str, Sequence[Any]] | None = None
+    groups: Mapping[str, Sequence[ColumnLabel]] | None = None
     restricted: Iterable[str] = ()
     max_rows: int | None = None
 
-    def explainer(self, model: Any) -> Explainer:
+    def explainer(self, model: FittedClassifier) -> Explainer:
         """An explainer of the model; a positive reference is reported, not refused."""
         return Explainer(
             model,
@@ -54,7 +54,9 @@ class Measure:
             allow_positive_reference=True,
         )
 
-    def of(self, model: Any, X: NativeTable, y: Any, weights: FloatArray | None = None) -> dict[str, float]:
+    def of(
+        self, model: FittedClassifier, X: NativeTable, y: Any, weights: FloatArray | None = None
+    ) -> dict[str, float]:
         """Accuracy and explanation size of a model on some rows."""
         explainer = self.explainer(model)
         target = explainer.classes_[1]
@@ -81,7 +83,7 @@ class Measure:
             found["sev_plus"] = found["share_of_one_plus"] = np.nan  # by definition zero: nothing needs a reason
         return found
 
-    def reference_score(self, model: Any, explainer: Explainer) -> float:
+    def reference_score(self, model: FittedClassifier, explainer: Explainer) -> float:
         """The model's score of the explainer's reference, of several the highest."""
         rows = TableForm.of(self.X_train).to_native(explainer.reference)
         return float(np.asarray(model.predict_proba(rows))[:, 1].max())

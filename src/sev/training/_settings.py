@@ -272,5 +272,5 @@ def _is_restricted(given: dict[str, Any]) -> bool:
     return bool(tuple(given.get("restricted") or ()))
 
 
-def _number_or(value: Any, default: float) -> float:
+def _number_or(value: float | None, default: float) -> float:
     return default if value is None else float(value)

@@ -19,7 +19,7 @@ from sev.training._families import family_of, trainer_for
 from sev.training._reference import TaskReference
 from sev.training._settings import Family, Settings
 from sev.training._task import Trainer, TrainingTask
-from sev.typing import BoolArray, FloatArray, NativeTable
+from sev.typing import BoolArray, FittedClassifier, FloatArray, NativeTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +38,14 @@ class Tuner:
         What rows look like.
     """
 
-    model: Any
+    model: FittedClassifier
     task: TrainingTask
     reference: TaskReference
     form: TableForm
 
     @classmethod
     def of(
-        cls, model: Any, X: NativeTable, y: Any, builder: TaskBuilder, *, weights: FloatArray | None = None
+        cls, model: FittedClassifier, X: NativeTable, y: Any, builder: TaskBuilder, *, weights: FloatArray | None = None
     ) -> Tuner:
         """Take a model apart and encode its rows.
 
@@ -86,18 +86,18 @@ class Tuner:
     def _trainer(self) -> Trainer:
         return trainer_for(unwrap(self.model, "predict_proba").estimator, self.task)
 
-    def tune(self, settings: Settings) -> Any:
+    def tune(self, settings: Settings) -> FittedClassifier:
         """A copy of the model whose final estimator is tuned."""
         return with_final(self.model, self._trainer.train(settings).estimator)
 
-    def reference_score(self, tuned: Any) -> float:
+    def reference_score(self, tuned: FittedClassifier) -> float:
         """A tuned model's score of the reference, of several the highest."""
         return self.reference.highest_score(
             lambda rows: np.asarray(tuned.predict_proba(self.form.to_native(rows)))[:, 1]
         )
 
 
-def tunable(model: Any) -> tuple[Any, Family]:
+def tunable(model: object) -> tuple[Any, Family]:
     """The part of a model that can be tuned and its family: of a search, the best model that it found.
 
     Raises
@@ -131,7 +131,7 @@ def tunable(model: Any) -> tuple[Any, Family]:
     return model, family
 
 
-def with_final(model: Any, final: Any) -> Any:
+def with_final(model: object, final: Any) -> Any:
     """A copy of a model with another final estimator; fitted steps before it are shared, nothing is changed."""
     if hasattr(model, "steps"):
         changed = copy(model)

@@ -68,7 +68,9 @@ class DenseLayers:
             values += self.biases[number]
         return values[:, 0]
 
-    def rounding(self, terms: FloatArray, reach: FloatArray, n_terms: int, dtype: Any) -> FloatArray:
+    def rounding(
+        self, terms: FloatArray, reach: FloatArray, n_terms: int, dtype: np.dtype[np.floating] | type[np.floating]
+    ) -> FloatArray:
         """How far from the true margins those computed in a given precision can be.
 
         The standard bound of a dot product, ``(n_terms + 2) * unit`` times the sum of its absolute terms, carried from
@@ -105,7 +107,7 @@ class DenseLayers:
         return np.where(largest < 0.1 * np.finfo(dtype).max, 1.1 * error[:, 0], np.inf)  # 1.1: terms of second order
 
 
-def unit_roundoff(dtype: Any) -> float:
+def unit_roundoff(dtype: np.dtype[np.floating] | type[np.floating]) -> float:
     """Half the distance from one to the next number."""
     return float(np.finfo(dtype).eps) / 2
 
