@@ -23,7 +23,7 @@ def test_counts_of_the_paper(published, n_encoded):
 
 def test_columns_derived_from_propublicas_file(tmp_path):
     (tmp_path / "compas-scores-two-years.csv").write_text(RAW)
-    with pytest.warns(SevWarning, match="2 rows where that has 6,907"):
+    with pytest.warns(SevWarning, match=r"it has 2 rows \(published: 6,907\)"):
         X, y = fetch_compas(data_home=tmp_path, return_X_y=True)
     assert list(X) == [column.name for column in SCHEMA.features]
     assert X.to_numpy().tolist() == [[0, 69, 0, 0, 0, 0, 1], [1, 34, 1, 2, 7, 5, 0]]

@@ -54,7 +54,7 @@ def test_cleaning(tmp_path, packed):
         (tmp_path / "diabetic_data.csv.gz").write_bytes(gzip.compress(text))
     else:
         (tmp_path / "diabetic_data.csv").write_bytes(text)
-    with pytest.warns(SevWarning, match="3 rows where that has 101,766"):
+    with pytest.warns(SevWarning, match=r"it has 3 rows \(published: 101,766\)"):
         X, y = fetch_diabetes130(data_home=tmp_path, return_X_y=True)
     assert X.shape == (3, 33)
     assert X["race"].tolist() == ["Other", "Asian", "Caucasian"]

@@ -42,7 +42,7 @@ def test_special_codes_of_the_published_file(published):
 
 def test_ficos_own_form(tmp_path):
     (tmp_path / "heloc_dataset_v1.csv").write_text(made("Bad"))
-    with pytest.warns(SevWarning, match="1 rows where that has 10,459"):
+    with pytest.warns(SevWarning, match=r"it has 1 rows \(published: 10,459\)"):
         data = fetch_heloc(data_home=tmp_path, special="nan")
     assert data.y.tolist() == [1]
     np.testing.assert_array_equal(data.X.iloc[0], [np.nan] * 3 + [5.0] * 20)

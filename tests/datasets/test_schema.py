@@ -78,7 +78,7 @@ def test_published_bytes_or_the_same_cells_written_otherwise_pass_and_others_war
     known = schema(**whole, n_rows=1, sha256=sha256(text))
     known.read(text, "x")
     known.read(b"\xef\xbb\xbflabel,size,colour\r\nno,1,None", "x")
-    with pytest.warns(SevWarning, match="x has the right columns but is not the published file: 2 rows where .* 1,"):
+    with pytest.warns(SevWarning, match=r"x has .* not the published file: it has 2 rows \(published: 1\)"):
         known.read(text + b"2,None,no\n", "x")
     with pytest.warns(SevWarning, match="its sha256 is not"):
         known.read(text.replace(b"None", b"red"), "x")

@@ -333,5 +333,5 @@ def test_model_files_say_what_they_are(tmp_path):
     with pytest.raises(SevError, match="does not exist"):
         load_model(tmp_path / "model.xyz")
     (tmp_path / "model.xyz").touch()
-    with pytest.raises(SevError, match="no model library"):
+    with pytest.raises(SevError, match="is not known as a model file"):
         load_model(tmp_path / "model.xyz")

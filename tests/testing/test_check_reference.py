@@ -80,5 +80,5 @@ def test_a_broken_reference_is_found(message):
 
 
 def test_something_else_is_refused():
-    with pytest.raises(InputError, match=r"fit\(background\), str does not"):
+    with pytest.raises(InputError, match=r"fit\(background\), which str does not have"):
         check_reference("mean", MODEL, X, Y)

@@ -54,5 +54,5 @@ def test_whole_numbers_of_any_dtype_are_the_same_category():
 def test_text_where_numbers_were_is_refused():
     frame, _ = raw()
     encoder = TableEncoder().fit(frame)
-    with pytest.raises(InputError, match="'age' held numbers"):
+    with pytest.raises(InputError, match="'age' was numeric in training"):
         encoder.transform(frame.assign(age="old"))

@@ -153,7 +153,7 @@ def test_the_path_is_measured_on_rows_that_its_models_have_not_seen(monkeypatch)
     tuned = []
     monkeypatch.setattr(Tuner, "tune", lambda self, settings: (tuned.append(settings), self.model)[1])
     model = Watched().fit(rows, labels)
-    with pytest.warns(sev.exceptions.TrainingWarning, match="none has a lower mean SEV"):
+    with pytest.warns(sev.exceptions.TrainingWarning, match="none lowers the mean SEV"):
         _, record = sev.optimize(model, rows, labels, penalties=[0.5], random_state=8)
     folds = fitted[1:]
     assert len(folds) == 5

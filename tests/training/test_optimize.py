@@ -84,7 +84,7 @@ def test_large_data_have_a_validation_part():
     rows, labels = numbers(2400)
     model = LogisticRegression().fit(rows, labels)
     _, record = sev.optimize(model, rows, labels, penalties=[1.0], max_accuracy_loss=1.0)
-    assert "a quarter of the rows" in record.validation
+    assert "a held-out quarter of the rows" in record.validation
 
 
 def test_nothing_within_the_floor_returns_the_model_and_says_so():
