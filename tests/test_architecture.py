@@ -99,6 +99,17 @@ def test_every_package_has_a_place_in_the_order():
     assert len(IMPORTS) > 400  # the files are really read
 
 
+def test_no_import_is_relative():
+    """The other tests read imports by their full names."""
+    relative = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
+
+
 def test_the_map_and_the_picture_in_contributing_name_every_package():
     text = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text("utf-8")
     tree = text[text.index("    src/sev/\n") : text.index("    tests/ ")]

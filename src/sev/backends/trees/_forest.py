@@ -20,7 +20,7 @@ CATEGORICAL = 2  # left when the category is in the node's set
 OUTSIDE_LEFT = 4  # with CATEGORICAL: left when the category is not in the set
 ZERO_MISSING = 8  # zero is a missing value
 SPECIAL = 16  # one of the last three: more than a comparison
-AT_REFERENCE = 128  # the reference goes right here (written in for one reference at a time)
+# 128 belongs to the native code: the reference goes right here (written in for one reference at a time)
 
 #: What LightGBM takes for zero (a float32 constant).
 ZERO_WIDTH = float(np.float32(1e-35))
