@@ -11,7 +11,7 @@ import pandas as pd
 
 from sev.actions import ChoiceDestinations, Destinations, NumberDestinations, reference_destinations
 from sev.backends import CannotReadError
-from sev.backends.free import AdditiveSearch, CandidateSearch, Enough, FreeProblem, FreeSearch, FreeSolution, move_rows
+from sev.backends.free import AdditiveSearch, CandidateSearch, FreeProblem, FreeSearch, FreeSolution, move_rows
 from sev.backends.trees.free import TreeSearch
 from sev.core import Answers, LazyList, Limits, Status, ragged_take, unpack
 from sev.explainers._distances import MOST_ORDERED
@@ -19,7 +19,7 @@ from sev.explainers._free_choice import CredibleRows, order_of_sets
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
 from sev.explainers._vertices import score_rows_safely
 from sev.explainers._work import Settings
-from sev.explanations import EnoughValues, Interval
+from sev.explanations import Interval
 from sev.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class FreeAnswers:
     answers: Answers
     results: pd.DataFrame
     searched: np.ndarray[Any, np.dtype[np.str_]]
-    enough: LazyList[Mapping[str, EnoughValues]]
+    enough: LazyList[Mapping[str, Any]]
 
     @classmethod
     def concatenate(cls, parts: list[FreeAnswers]) -> FreeAnswers:
@@ -213,9 +213,9 @@ class _FreeWork:
         most = self._wanted.limits.max_sets
         return found.choose_sets(order[place < most], np.minimum(counts, most))
 
-    def _named(self, enough: Mapping[int, Enough], destinations: Destinations, row: int) -> dict[str, EnoughValues]:
+    def _named(self, enough: Mapping[int, Any], destinations: Destinations, row: int) -> dict[str, Any]:
         """Ranges of one row by the names of features, choices by their values."""
-        named: dict[str, EnoughValues] = {}
+        named: dict[str, Any] = {}
         # that a value does is proven about the decision only; and one value is no range
         if self._credible is not None or self._settings.values == "reference":
             return named
