@@ -15,7 +15,6 @@ from sev.plots._headings import title
 from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
 from sev.plots._shown import ShownExplanation, speaker_of
 from sev.text import enough_in_text
-from sev.typing import ColumnLabel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,7 +124,7 @@ def _count_lines(text: str) -> int:
     return text.count("\n")
 
 
-def _numbers(background: pd.DataFrame | None, column: ColumnLabel) -> Any:
+def _numbers(background: pd.DataFrame | None, column: Any) -> Any:
     if background is None or column not in background.columns:
         return np.zeros(0)
     values = background[column].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -133,13 +132,7 @@ def _numbers(background: pd.DataFrame | None, column: ColumnLabel) -> Any:
 
 
 def _categories(
-    speaker: Any,
-    name: str,
-    columns: tuple[ColumnLabel, ...],
-    background: pd.DataFrame | None,
-    old: Any,
-    new: Any,
-    enough: Any,
+    speaker: Any, name: str, columns: tuple[Any, ...], background: pd.DataFrame | None, old: Any, new: Any, enough: Any
 ) -> dict[str, Any]:
     """Shares of the values of a feature without numbers, those of the row and of the change first of all."""
 
