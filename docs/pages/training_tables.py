@@ -269,8 +269,8 @@ def restricted(flat: pd.DataFrame) -> str:
         lines.append(f"| {name} | " + " | ".join(cells) + f" | {rate} | {len(part)} | {_restricted_verdict(part)} |")
     return (
         "## Restricted features, linear models (All-Opt(R))\n\nAn unexplainable query counts as the number "
-        "of features; the paper leaves it out of its mean.\nThe target is to be no worse than the paper in accuracy, SEV(R) and "
-        "unexplainable share.\n\n" + "\n".join(lines)
+        "of features; the paper leaves it out of its mean.\nThe target is to be no worse than the paper in "
+        "accuracy, SEV(R) and unexplainable share.\n\n" + "\n".join(lines)
     )
 
 
