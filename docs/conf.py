@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"02_restricted" if "SEV_DATA_HOME" not in os.environ else r"__init__\.py",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
+    "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 10_000,
     "write_computation_times": False,

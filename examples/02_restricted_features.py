@@ -2,12 +2,8 @@
 Who is left without an explanation?
 ===================================
 
-Who is left without an explanation when age and sex may not be part of one? (COMPAS)
+Age and sex may not be part of an explanation. Whose decisions then have none? (COMPAS)
 """
-
-import os
-
-os.environ.setdefault("MPLBACKEND", "agg")
 
 from pathlib import Path
 
@@ -21,6 +17,9 @@ from sev.datasets import DatasetNotFoundError, fetch_compas
 
 OUTPUT = Path("demo-output/restricted_features")
 
+# %%
+# The data set does not ship with the package; ``SEV_DATA_HOME`` names the folder that holds it.
+
 try:
     dataset = fetch_compas()
 except DatasetNotFoundError as error:
@@ -31,7 +30,11 @@ X_train, X_test, y_train, y_test = train_test_split(dataset.X, dataset.y, strati
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 explainer = sev.Explainer(model, X_train, y_train)
 
-# Nobody can change their age or sex: what is left of the reasons without them?
+# %%
+# With and without the restriction
+# --------------------------------
+#
+# The model is the same, and still uses both features; only the explanations differ.
 free = explainer.explain(X_test)
 restricted = explainer.explain(X_test, restricted=["age", "sex=female"])
 both = {"all features": free, "without age and sex": restricted}
@@ -42,10 +45,17 @@ for name, many in both.items():
         f"{summary['target']} ({many.mean_size(unexplainable='all_features'):.2f} if each counts as all features)"
     )
 
+# %%
+# One decision without a permitted explanation, in words:
 lost = next((one for one in restricted if one.status == sev.Status.UNEXPLAINABLE), None)
 if lost is not None:
-    print("\n", lost.to_text())
+    print(lost.to_text())
 
+# %%
+# Pictures
+# --------
+#
+# How many features decisions need, which ones, and where each row goes when the restriction comes.
 OUTPUT.mkdir(parents=True, exist_ok=True)
 for name, ax in {
     "sizes": sev.plots.sizes(both),

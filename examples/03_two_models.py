@@ -2,12 +2,8 @@
 Whose decisions need fewer reasons?
 ===================================
 
-Two models of the same accuracy: whose decisions need fewer reasons?
+Two models of about the same accuracy, and how many features their decisions need.
 """
-
-import os
-
-os.environ.setdefault("MPLBACKEND", "agg")
 
 from pathlib import Path
 
@@ -23,6 +19,8 @@ from sev.datasets import load_german_credit
 
 OUTPUT = Path("demo-output/two_models")
 
+# %%
+# Two logistic regressions on the same rows, with two kinds of penalty.
 X, y = load_german_credit(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
 
@@ -36,6 +34,9 @@ def fitted(**options):
 
 
 models = {"ridge": fitted(), "lasso": fitted(C=0.3, l1_ratio=1.0, solver="liblinear")}
+
+# %%
+# Explain the same test rows with both, and compare accuracy with the mean number of features.
 explained = {name: sev.Explainer(model, X_train, y_train).explain(X_test) for name, model in models.items()}
 table = pd.DataFrame(
     {
@@ -46,6 +47,11 @@ table = pd.DataFrame(
 )
 print(table.round(3).to_string())
 
+# %%
+# Pictures
+# --------
+#
+# Sizes of both, where each row goes from one model to the other, and accuracy against size.
 OUTPUT.mkdir(parents=True, exist_ok=True)
 for name, ax in {
     "sizes": sev.plots.sizes(explained),

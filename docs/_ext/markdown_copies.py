@@ -26,6 +26,17 @@ Every page below is Markdown. `pip install .` in a checkout installs the package
 _DIRECTIVE = re.compile(
     r"```\{eval-rst\}\n\.\. auto(?P<kind>\w+):: (?P<name>[\w.]+)\n(?P<options>(?:   :.*\n)*)```\n", re.M
 )
+_INCLUDE = re.compile(r"```\{include\} (?P<file>\S+)\n(?P<options>(?::.*\n)*)```\n")
+
+
+def expand_include(match: re.Match[str], page: Path) -> str:
+    """The part of another file that a page includes."""
+    text = (page.parent / match["file"]).read_text(encoding="utf-8")
+    options = dict(re.findall(r':([\w-]+): "(.*)"', match["options"]))
+    text = (
+        text[text.index(options["start-after"]) + len(options["start-after"]) :] if "start-after" in options else text
+    )
+    return (text[: text.index(options["end-before"])] if "end-before" in options else text).strip("\n") + "\n"
 
 
 def title_and_summary(text: str) -> tuple[str, str]:
@@ -83,7 +94,8 @@ def page_as_markdown(source: Path, name: str) -> str | None:
     """The copy of one page, or None for a page that has no text of its own."""
     page = source / f"{name}.md"
     if page.exists():
-        return _DIRECTIVE.sub(expand_directive, page.read_text(encoding="utf-8"))
+        text = _INCLUDE.sub(lambda match: expand_include(match, page), page.read_text(encoding="utf-8"))
+        return _DIRECTIVE.sub(expand_directive, text)
     script = source / f"{name}.py"
     if script.exists():
         head, title, *rest = re.split(r'^(?:"""\n(.+)\n=+\n\n)', script.read_text(encoding="utf-8"), maxsplit=1)

@@ -1,7 +1,12 @@
-"""The page and the picture of ``benchmarks/training_beyond.py``: ``python docs/pages/training_beyond.py``."""
+"""The page and the picture of ``benchmarks/training_beyond.py``.
+
+python docs/pages/training_beyond.py                    # the page, two screens
+python docs/pages/training_beyond.py --full points.md   # with every point of every walk, into another file
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from textwrap import fill
@@ -18,48 +23,52 @@ AT = (-0.01, -0.02, -0.03)
 #: Accuracy, AUC, mean SEV(R), unexplainable.
 PAPER = {"Adult": (0.84, 0.90, 1.02, 0.0), "COMPAS": (0.65, 0.72, 1.28, 0.034), "German": (0.76, 0.78, 1.05, 0.0)}
 
-HEAD = """# Beyond the recipe
+HEAD = """# Training: other ways that were tried
 
-Measured by `benchmarks/training_beyond.py`, written by `docs/pages/training_beyond.py`. Three questions: is there a
-cheaper way to short SEV- on FICO, where it costs accuracy; does All-Opt(R) reach the paper's figures; and is there a
-better weight for Vol-Opt? Splits are 80/20 and stratified; seeds count from {seed}, and settings were chosen on others.
-Figures are means on the test part; changes are against the family's own base model on the same split. Explanations are
-exact.
+Three questions about the [default recipe of training](training.md): can decisions on FICO need fewer reasons at less
+loss of accuracy; do restricted models reach the paper's figures; and is there a better weight for `objective="volume"`?
+
+Splits are 80/20 and stratified; seeds count from {seed}, and settings were chosen on others. Figures are means on the
+test part; changes are against the same kind of model without tuning, on the same split. Explanations are exact.
 """
 
 FICO_HEAD = """
-## SEV- on FICO: more than one step, and trees that grow
+## SEV- on FICO: growing trees helps
 
-The surrogate of the recipe looks at the best one-step neighbour. Tried beside it: half a term for the best *second
-step* after the best first one; *sorted steps*, a term for each of the first four prefixes of the features in the order
-of their own effect; for boosted trees *growing* 100 more trees, each fitted to the gradient of the whole loss, with
-and without re-weighting all trees afterwards. Each way is a curve over the weight of the SEV term. A way helps only if
-its curve is better than that of one step with another weight, so the table compares them at equal loss of AUC.
+The loss of the recipe looks at one step: the best change of a single feature. Three other ways were tried. *Second
+step* adds half a term for the best second feature after the first. *Sorted steps* adds a term for each of the first
+four features, in the order of their own effect. *Growing* (boosted trees only) adds 100 trees, each fitted to the
+gradient of the whole loss, with and without re-weighting all trees afterwards. Each way is a curve over the weight of
+the SEV term, and the curves are compared at equal loss of AUC.
 
 ![Change of AUC and of accuracy against mean SEV-, one curve for each way](images/training_beyond.png)
 
-Mean SEV- where AUC has changed by so much, between the points of the walk; a dash where the walk does not go.
+Mean SEV- at three losses of AUC, interpolated between the measured weights; a dash where no weight leads to that loss.
 
 """
 
 VERDICTS = """
-- **Growing helps much.** Re-weighting can only scale what trees that know nothing of SEV have to say; a new tree says
-  what is missing. It is an option: `SEVGradientBoostingClassifier(grow=100)` and `sev.optimize(..., grow=100)`, for
-  scikit-learn's `GradientBoostingClassifier`. It is not the default: the tuning takes longer and the model is larger.
+- **Growing helps much.** Re-weighting only scales trees that know nothing of SEV; a new tree adds what is missing. It
+  is an option for scikit-learn's `GradientBoostingClassifier`: `SEVGradientBoostingClassifier(grow=100)` and
+  `sev.optimize(..., grow=100)`. It is not the default, because the tuning takes longer and the model is larger.
 - **Re-weighting after growing** is better than growing alone, and `grow=` does both.
-- **A second step and sorted steps** come out near the curve of one step: what they gain over another weight is small
-  beside what growing gains, and they take longer. They are not in the library.
-- With a weight above 1, re-weighting by one step alone went astray on one of the three splits, which bends its curve.
+- **A second step and sorted steps** are close to the curve of one step and take longer. They are not in the library.
+- With a weight above 1, re-weighting by one step failed on one of the three splits, which bends its curve.
 """
 
 FREELY = """
 **Grown trees must not split freely.** The reference is a mean, a value that hardly any row has. A tree that may split
-anywhere cuts out exactly that value: mean SEV- {sev:.3f} with an AUC that has hardly changed ({auc:+.4f}), but
-{real:.2f} once each value of the reference is moved to the nearest that occurs in the training rows. Such reasons say
-nothing. New trees therefore split a column only where a tenth of the rows lie between the split and the reference. The
-columns "nearest" and "median" below show mean SEV- of the same model against the reference moved to values that occur,
-and against the median of the negatives. A looser rule, a fifth of the rows on the reference's side of a split, was
-given up when it failed "nearest" on one of these seeds: that one choice was not made on other seeds.
+anywhere isolates exactly that value: mean SEV- is {sev:.3f} with an AUC that has hardly changed ({auc:+.4f}), but
+{real:.2f} once each value of the reference is moved to the nearest one in the training rows. Such reasons mean
+nothing. New trees therefore split a column only where a tenth of the rows lie between the split and the reference. (A
+looser rule, a fifth of the rows on the reference's side of a split, failed this check on one of these seeds, and was
+replaced: that one choice was not made on other seeds.)
+"""
+
+ALL_POINTS = """
+All points. "Nearest" is mean SEV- of the same model against the reference moved to values that occur, "median" against
+the median of the negatives; seconds are processor seconds of the tuning alone.
+
 """
 
 ELSEWHERE = """
@@ -71,32 +80,41 @@ always suffices, growing has nothing to add.
 """
 
 RESTRICTED = """
-## All-Opt(R), linear models: the walk along the weight
+## Restricted features, linear models (All-Opt(R))
 
-An unexplainable query counts as the number of features. The guard on the share of positives weighs 3 by default with
-restricted features. "As the paper" means: mean SEV(R) and unexplainable share no worse than the paper's, at its
-accuracy and AUC, all to the paper's digits.
+The best of several weights of the SEV term and of the guard, which is the term that keeps the share of positives (3 by
+default). An unexplainable query counts as the number of features.
+
+"""
+
+AS_THE_PAPER = """
+"As the paper" means: mean SEV(R) and unexplainable share no worse than the paper's, at its accuracy and AUC, all to the
+paper's digits.
 
 """
 
 VOLUME = """
-## Vol-Opt: the walk along the weight
+## The weight of `objective="volume"`
 
 Targets: SEV+ at most 1.06, accuracy -0.012 or better, AUC -0.01 or better (-0.025 on German Credit).
+"""
 
+POINTS = """
+`python docs/pages/training_beyond.py --full points.md` writes every measured point; `benchmarks/training_beyond.py`
+measures again.
 """
 
 
-def page(lines: list[dict[str, Any]]) -> str:
-    """The page, from whatever lines there are."""
+def page(lines: list[dict[str, Any]], full: bool = False) -> str:
+    """The page, from whatever lines there are; with every point of every walk if `full`."""
     table = pd.DataFrame(lines)
     parts = [HEAD.format(seed=table["seed"].min())]
     makers = {"fico": _fico, "elsewhere": _elsewhere, "restricted": _restricted, "volume": _volume}
     for name, make in makers.items():
         chosen = table[table["part"] == name].dropna(axis=1, how="all")
         if len(chosen):
-            parts.append(make(chosen))
-    return "".join(parts)
+            parts.append(make(chosen, full))
+    return "".join(parts if full else [*parts, POINTS])
 
 
 def _means(table: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +137,7 @@ def curves(lines: list[dict[str, Any]]) -> pd.DataFrame:
     return found[found["weight"] != 0.0]
 
 
-def _fico(table: pd.DataFrame) -> str:
+def _fico(table: pd.DataFrame, full: bool) -> str:
     means = _means(table)
     points = means[(means["weight"] > 0.0) & (means["way"] != "grown freely")]
     rows = []
@@ -134,7 +152,9 @@ def _fico(table: pd.DataFrame) -> str:
     if len(free):
         one = free.iloc[0]
         text += FREELY.format(sev=one["sev_minus"], auc=one["auc_change"], real=one["sev_minus_real"])
-    text += "\nAll points; seconds are processor seconds of the tuning alone.\n\n"
+    if not full:
+        return text
+    text += ALL_POINTS
     head = ["model", "way", "weight", "accuracy", "AUC", "SEV-", "nearest", "median", "positives", "seconds", "seeds"]
     return text + _markdown(head, [_point(line) for _, line in means[means["weight"] != 0.0].iterrows()])
 
@@ -155,7 +175,7 @@ def _point(line: pd.Series) -> list[str]:
     ]
 
 
-def _elsewhere(table: pd.DataFrame) -> str:
+def _elsewhere(table: pd.DataFrame, full: bool) -> str:
     means = _means(table)
     rows = []
     for data, part in means.groupby("data", sort=False):
@@ -172,7 +192,7 @@ def _weight(line: pd.Series) -> str:
     return "base" if line["weight"] == 0.0 else "default" if line["weight"] < 0.0 else f"{line['weight']:g}"
 
 
-def _restricted(table: pd.DataFrame) -> str:
+def _restricted(table: pd.DataFrame, full: bool) -> str:
     rows = []
     means = _means(table).sort_values(["data", "way", "weight"], ascending=[True, False, True])
     for _, line in means.iterrows():
@@ -194,7 +214,7 @@ def _restricted(table: pd.DataFrame) -> str:
     head = ["data (paper)", "weight", "accuracy/AUC/SEV(R)", "unexplainable", "positives", "seeds", "as the paper"]
     found = [f"- {_closest(str(data), part)}" for data, part in means.groupby("data")]
     said = "".join(fill(one, 120, subsequent_indent="  ", break_on_hyphens=False) + "\n" for one in found)
-    return RESTRICTED + said + "\n" + _markdown(head, rows)
+    return RESTRICTED + said + (AS_THE_PAPER + _markdown(head, rows) if full else "")
 
 
 def _closest(data: str, means: pd.DataFrame) -> str:
@@ -219,7 +239,7 @@ def _closest(data: str, means: pd.DataFrame) -> str:
     )
 
 
-def _volume(table: pd.DataFrame) -> str:
+def _volume(table: pd.DataFrame, full: bool) -> str:
     rows = []
     for _, line in _means(table).sort_values(["data", "weight"]).iterrows():
         if line["weight"] == 0.0:
@@ -251,7 +271,7 @@ def _volume(table: pd.DataFrame) -> str:
     fewest = ", ".join(str(weight) for weight, count in counts.items() if count == counts.min())
     if not good:
         said += f" Fewest data sets miss one, {counts.min()} of {missed['data'].nunique()}, with {fewest}."
-    return VOLUME + said + "\n\n" + _markdown(head, rows)
+    return VOLUME + said + "\n" + ("\n" + _markdown(head, rows) if full else "")
 
 
 def _markdown(head: list[str], rows: list[list[str]]) -> str:
@@ -301,8 +321,15 @@ def read_lines() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write the page and its picture."""
+    """Write the page and its picture, or a file with every point."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", type=Path, metavar="FILE", help="write every point to this file instead of the page")
+    given = parser.parse_args()
     lines = read_lines()
+    if given.full is not None:
+        given.full.write_text(page(lines, full=True), encoding="utf-8")
+        print(f"written: {given.full}")
+        return
     output = ROOT / "docs" / "training_beyond.md"
     output.write_text(page(lines), encoding="utf-8")
     picture(lines, output.parent / "images" / "training_beyond.png")

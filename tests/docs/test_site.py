@@ -172,6 +172,13 @@ def test_the_copy_of_an_api_page_has_signatures_and_docstrings(copies, path):
         assert "Look no further than this size." in text  # of the parameter max_size
 
 
+def test_the_copy_of_a_page_has_what_it_includes(copies):
+    text = copies.page_as_markdown(DOCS, "architecture")
+    assert "{include}" not in text
+    assert "sev (the public names)" in text  # the picture in CONTRIBUTING.md
+    assert "look-up from a model's class" not in text  # what follows it there
+
+
 def test_the_copy_of_an_example_is_its_script(copies):
     text = copies.page_as_markdown(ROOT / "examples", "01_loan_refusals")
     assert text.startswith("# Why were these loans refused?\n")
