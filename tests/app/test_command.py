@@ -95,6 +95,29 @@ def test_another_address_needs_a_token(files):
         assert fetch(f"http://127.0.0.1:{port}/api/about", authorization="Bearer " + "x" * 20)[0] == 200
 
 
+def test_a_service_answers_to_the_names_that_it_was_given_and_asks_for_its_token(files):
+    """As behind the name of a container or a proxy."""
+    secret = {"authorization": "Bearer " + "x" * 20}
+    names = ["--allow-host", "sev", "--allow-host", "Credit.example"]
+    with started("serve", files / "loans.sev", *names, SEV_TOKEN="x" * 20) as (_, line):
+        about = re.search(r"http://127\.0\.0\.1:\d+/", line)[0] + "api/about"
+        for host in ("sev:8080", "SEV", "credit.example", "127.0.0.1:8080"):
+            assert fetch(about, host=host, **secret)[0] == 200
+            assert fetch(about, host=host)[0] == 401
+        for host in ("other", "sev.example", "credit.example.evil.example"):
+            status, body = fetch(about, host=host, **secret)
+            assert status == 403
+            assert b"--allow-host" in body
+
+
+def test_names_may_come_from_the_environment_and_need_a_token_on_this_machine_too(files):
+    with started("app", files / "loans.sev", SEV_ALLOW_HOST="sev credit.example") as (_, line):
+        address, token = re.search(r"(http://127\.0\.0\.1:\d+/)#token=(\S+)", line).groups()
+        for host in ("sev:8080", "credit.example"):
+            assert fetch(f"{address}api/about", host=host)[0] == 401
+            assert fetch(f"{address}api/about", host=host, authorization=f"Bearer {token}")[0] == 200
+
+
 @pytest.mark.parametrize(
     ("arguments", "environment", "message"),
     [
@@ -102,6 +125,9 @@ def test_another_address_needs_a_token(files):
         (["loans.sev", "--data", "nothing.csv"], {}, "nothing.csv"),
         (["loans.sev"], {"SEV_TOKEN": "short"}, "too short"),
         (["loans.sev", "--data", "applicants.csv", "--id", "number"], {}, "no column 'number'"),
+        (["loans.sev", "--allow-host", "http://sev:8080"], {}, "not the name of a host"),
+        (["loans.sev", "--allow-host", "*"], {}, "not the name of a host"),
+        (["loans.sev"], {"SEV_ALLOW_HOST": "sev sev:8080"}, "not the name of a host"),
         (["loans.sev", "--host", "no.such.host.invalid"], {}, "Cannot listen on"),
     ],
 )

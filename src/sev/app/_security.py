@@ -102,7 +102,8 @@ class Guard:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
         if not self._is_known_host(host):
-            raise ServiceError("forbidden", "This service does not answer to the host name of the request.", "Host")
+            message = "This service does not answer to the host name of the request: --allow-host adds a name."
+            raise ServiceError("forbidden", message, "Host")
         origin = headers.get("origin")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             raise ServiceError("forbidden", "Requests from pages of other sites are refused.", "Origin")
