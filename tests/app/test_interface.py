@@ -292,6 +292,17 @@ def test_the_reference_is_a_row_of_the_table_or_own_values(client, loans, refuse
     assert none.status_code == 404
 
 
+@pytest.mark.parametrize("mode", ["reference", "any"])
+@pytest.mark.parametrize(
+    "reference", [{}, {"key": "median"}, {"key": "own", "values": {"duration": 6, "savings": "unknown or none"}}]
+)
+def test_the_score_of_the_reference_is_the_models(client, loans, refused, reference, mode):
+    explainer, _ = loans
+    compared = post(client, "explain", row=refused[0], reference=reference, mode=mode)["reference"]
+    row = explainer.form.one_row(compared["row"])
+    assert compared["score"] == pytest.approx(explainer.model.predict_proba(row)[0, 1])
+
+
 def test_price_tells_what_each_lock_costs(client, loans, refused):
     explainer, applicants = loans
     rows = applicants[list(explainer.feature_names)]
