@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import pytest
 from click.testing import CliRunner
 
+from sev.app import Service
 from sev.cli import main
 
 
@@ -116,6 +117,17 @@ def test_names_may_come_from_the_environment_and_need_a_token_on_this_machine_to
         for host in ("sev:8080", "credit.example"):
             assert fetch(f"{address}api/about", host=host)[0] == 401
             assert fetch(f"{address}api/about", host=host, authorization=f"Bearer {token}")[0] == 200
+
+
+def test_what_every_page_needs_first_is_there_before_the_address_is_told(files, monkeypatch):
+    happened = []
+    describe = Service.about
+    monkeypatch.setattr(Service, "about", lambda service: happened.append("about") or describe(service))
+    monkeypatch.setattr("sev.app.address_of", lambda *place: happened.append("address") or "http://127.0.0.1:1/")
+    monkeypatch.setattr("sev.app.run", lambda app, listening: listening.close())
+    result = CliRunner().invoke(main, ["app", str(files / "loans.sev")])
+    assert result.exit_code == 0, result.stderr
+    assert happened == ["about", "address"]
 
 
 @pytest.mark.parametrize(

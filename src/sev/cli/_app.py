@@ -132,6 +132,7 @@ def _start(
     service = Service(loaded, table, codes=codes, settings=Settings(title=title, readonly=readonly))
     listening = open_socket(host, port)
     application = create_app(service, with_page=with_page, hosts=[host, *allowed_hosts], token=token)
+    service.about()  # what every page needs first: made before anybody waits for it
     address = address_of(listening, host)
     if token is not None and with_page:
         address = f"{address}#token={token}"
