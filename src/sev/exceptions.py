@@ -22,7 +22,19 @@ class UnknownFeatureError(InputError):
 
 
 class UnmappedReasonError(InputError):
-    """A feature that a notice would name has no reason code."""
+    """A feature that a notice would name has no reason code.
+
+    Parameters
+    ----------
+    message : str
+        The message.
+    features : tuple of str, default=()
+        The features without a code, those of the most rows first.
+    """
+
+    def __init__(self, message: str, features: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.features = features
 
 
 class TargetError(InputError):

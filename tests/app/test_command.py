@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import pytest
 from click.testing import CliRunner
 
+from sev.app import Service
 from sev.cli import main
 
 
@@ -95,6 +96,40 @@ def test_another_address_needs_a_token(files):
         assert fetch(f"http://127.0.0.1:{port}/api/about", authorization="Bearer " + "x" * 20)[0] == 200
 
 
+def test_a_service_answers_to_the_names_that_it_was_given_and_asks_for_its_token(files):
+    """As behind the name of a container or a proxy."""
+    secret = {"authorization": "Bearer " + "x" * 20}
+    names = ["--allow-host", "sev", "--allow-host", "Credit.example"]
+    with started("serve", files / "loans.sev", *names, SEV_TOKEN="x" * 20) as (_, line):
+        about = re.search(r"http://127\.0\.0\.1:\d+/", line)[0] + "api/about"
+        for host in ("sev:8080", "SEV", "credit.example", "127.0.0.1:8080"):
+            assert fetch(about, host=host, **secret)[0] == 200
+            assert fetch(about, host=host)[0] == 401
+        for host in ("other", "sev.example", "credit.example.evil.example"):
+            status, body = fetch(about, host=host, **secret)
+            assert status == 403
+            assert b"--allow-host" in body
+
+
+def test_names_may_come_from_the_environment_and_need_a_token_on_this_machine_too(files):
+    with started("app", files / "loans.sev", SEV_ALLOW_HOST="sev credit.example") as (_, line):
+        address, token = re.search(r"(http://127\.0\.0\.1:\d+/)#token=(\S+)", line).groups()
+        for host in ("sev:8080", "credit.example"):
+            assert fetch(f"{address}api/about", host=host)[0] == 401
+            assert fetch(f"{address}api/about", host=host, authorization=f"Bearer {token}")[0] == 200
+
+
+def test_what_every_page_needs_first_is_there_before_the_address_is_told(files, monkeypatch):
+    happened = []
+    describe = Service.about
+    monkeypatch.setattr(Service, "about", lambda service: happened.append("about") or describe(service))
+    monkeypatch.setattr("sev.app.address_of", lambda *place: happened.append("address") or "http://127.0.0.1:1/")
+    monkeypatch.setattr("sev.app.run", lambda app, listening: listening.close())
+    result = CliRunner().invoke(main, ["app", str(files / "loans.sev")])
+    assert result.exit_code == 0, result.stderr
+    assert happened == ["about", "address"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "environment", "message"),
     [
@@ -102,6 +137,9 @@ def test_another_address_needs_a_token(files):
         (["loans.sev", "--data", "nothing.csv"], {}, "nothing.csv"),
         (["loans.sev"], {"SEV_TOKEN": "short"}, "too short"),
         (["loans.sev", "--data", "applicants.csv", "--id", "number"], {}, "no column 'number'"),
+        (["loans.sev", "--allow-host", "http://sev:8080"], {}, "not the name of a host"),
+        (["loans.sev", "--allow-host", "*"], {}, "not the name of a host"),
+        (["loans.sev"], {"SEV_ALLOW_HOST": "sev sev:8080"}, "not the name of a host"),
         (["loans.sev", "--host", "no.such.host.invalid"], {}, "Cannot listen on"),
     ],
 )

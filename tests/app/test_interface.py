@@ -1,13 +1,16 @@
 """Every request of the JSON interface, compared with what the package itself answers."""
 
 import json
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import sev
 from sev.app import Service, Settings, Table
+from sev.app._about import describe_model
 
 
 def post(client, path, **body):
@@ -47,6 +50,28 @@ def test_about_describes_the_model_and_its_features(client, loans):
     }
     assert about["table"]["rows"] == len(applicants)
     assert [one["name"] for one in about["table"]["columns"] if not one["is_feature"]] == ["applicant"]
+
+
+def test_about_is_made_once_however_many_ask_at_the_same_time(loans, monkeypatch):
+    explainer, applicants = loans
+    service = Service([("loans", explainer)], Table.of_frame(applicants))
+    made, others = [], threading.Barrier(3)
+
+    def describe(bench):
+        made.append(bench)
+        time.sleep(0.2)  # long enough for the others to come in as well, where nothing holds them
+        return describe_model(bench)
+
+    monkeypatch.setattr("sev.app._service.describe_model", describe)
+
+    def ask(_):
+        others.wait(60)
+        return service.about()
+
+    with ThreadPoolExecutor(3) as threads:
+        answers = list(threads.map(ask, range(3)))
+    assert len(made) == 1
+    assert all(one is answers[0] for one in answers)
 
 
 def test_about_tells_the_actions_of_each_feature(loans, connect):
@@ -290,6 +315,17 @@ def test_the_reference_is_a_row_of_the_table_or_own_values(client, loans, refuse
     assert group["reference"]["key"] == "cluster"
     none = client.post("/api/explain", json={"row": refused[0], "reference": {"key": "cluster", "cluster": 99}})
     assert none.status_code == 404
+
+
+@pytest.mark.parametrize("mode", ["reference", "any"])
+@pytest.mark.parametrize(
+    "reference", [{}, {"key": "median"}, {"key": "own", "values": {"duration": 6, "savings": "unknown or none"}}]
+)
+def test_the_score_of_the_reference_is_the_models(client, loans, refused, reference, mode):
+    explainer, _ = loans
+    compared = post(client, "explain", row=refused[0], reference=reference, mode=mode)["reference"]
+    row = explainer.form.one_row(compared["row"])
+    assert compared["score"] == pytest.approx(explainer.model.predict_proba(row)[0, 1])
 
 
 def test_price_tells_what_each_lock_costs(client, loans, refused):

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -210,3 +212,38 @@ def test_pickled_explainers_are_refused_unless_they_are_trusted(tmp_path):
     result = CliRunner().invoke(main, ["app", str(path)])
     assert result.exit_code == 1
     assert "trust" in result.stderr
+
+
+THREADS_THAT_CATCH_WARNINGS = """
+import sys, warnings
+from sev.app._security import silent_warnings
+
+with silent_warnings():
+    one, other = warnings.catch_warnings(), warnings.catch_warnings()
+    one.__enter__()
+    warnings.simplefilter("always")
+    other.__enter__()
+    one.__exit__(None, None, None)
+    other.__exit__(None, None, None)
+    warnings.warn("what a person typed", stacklevel=1)
+warnings.warn("afterwards", stacklevel=1)
+"""
+
+
+def test_no_warning_is_written_even_where_threads_mix_up_their_filters():
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS_THAT_CATCH_WARNINGS], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert "what a person typed" not in done.stdout + done.stderr
+    assert "afterwards" in done.stderr
+
+
+def test_a_letter_whose_reasons_lack_a_code_says_so_in_words_of_the_page(loans, refused, connect):
+    explainer, applicants = loans
+    codes = {"telephone": {"code": "T1", "text": "No telephone"}}
+    client = connect(Service([("loans", explainer)], Table.of_frame(applicants), codes=codes))
+    answer = client.post("/api/reasons", json={"row": refused[0]})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["field"]) == (400, "bad_input", "codes")
+    assert error["message"].startswith("There is no letter, because these reasons have no code: the ")
+    assert "rows" not in error["message"]

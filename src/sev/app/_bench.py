@@ -71,6 +71,7 @@ class Bench:
         self.has_credibility = all(task.credibility is not None for task in explainer.tasks)
         self._variants = Recent(_MOST_VARIANTS)
         self._rows = Recent(_MOST_ROWS)
+        self._scores = Recent(_MOST_ROWS)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -174,6 +175,17 @@ class Bench:
                     if cell_key(plain_value(cell)) not in self._cells[column] and not pd.isna(cell):
                         found.append(str(column))
         return found
+
+    def score_of(self, task: Any, row: pd.Series) -> float | None:
+        """The score of a row that many requests are compared with; None where the model fails on it."""
+
+        def score() -> float | None:
+            frame = self.explainer.form.one_row({column: row[column] for column in self.explainer.form.columns})
+            scores, problems = task.score_safely(frame)
+            return None if problems else float(scores[0])
+
+        key = (task.scorer.target, tuple(cell_key(plain_value(cell)) for cell in row))
+        return self._scores.get(key, score)
 
     def example(self, mode: ValuesMode) -> ExplainRequest:
         """A request about a row of the background, one with something to undo where there is one."""

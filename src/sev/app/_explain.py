@@ -120,7 +120,7 @@ def explain(bench: Bench, request: ExplainRequest, ticket: Ticket) -> ExplainAns
         sets=[_describe_set(bench, some, with_path=request.with_path) for some in listed],
         sets_complete=one.sets_complete,
         cube=_describe_cube(first) if request.with_cube else None,
-        reference=_describe_reference(request, one, many.queries, variant),
+        reference=_describe_reference(bench, request, one, many.queries, variant),
         broken_rules=_broken_rules(variant, many.queries),
         unfamiliar=bench.unfamiliar(one.query),
         reason=one.reason,
@@ -223,16 +223,19 @@ def _describe_cube(some: Alternative | None) -> Cube | None:
     )
 
 
-def _describe_reference(person: Person, one: Explanation, query: pd.DataFrame, variant: Variant) -> ReferenceUsed:
+def _describe_reference(
+    bench: Bench, person: Person, one: Explanation, query: pd.DataFrame, variant: Variant
+) -> ReferenceUsed:
     explainer = variant.explainer
+    task = next(task for task in explainer.tasks if task.scorer.target == one.target)
     row = one.reference
     if person.mode != "reference" or explainer.actions is not None:  # the explanation's own holds permitted values
-        task = next(task for task in explainer.tasks if task.scorer.target == one.target)
         row = task.reference.rows.iloc[int(task.reference.assigned(query)[0])]
     return ReferenceUsed(
         key=person.reference.key,
         name=explainer.reference_name,
         row=plain_row(row),
+        score=bench.score_of(task, row),
         table_row=person.reference.row if person.reference.key == "row" else None,
     )
 

@@ -9,10 +9,11 @@ import pandas as pd
 from sev.app._about import describe_decision, describe_other
 from sev.app._bench import Bench, Variant
 from sev.app._desk import Ticket
+from sev.app._errors import ServiceError
 from sev.app._explain import check_is_explained, options_of, search
 from sev.app._models import Price, PriceAnswer, PriceRequest, ReasonOut, ReasonsAnswer, ReasonsRequest, name_of
 from sev.core import Status, plain_value
-from sev.exceptions import InputError
+from sev.exceptions import InputError, UnmappedReasonError
 from sev.explanations import Explanation
 from sev.reports import Codes, reasons
 from sev.text import format_value
@@ -27,9 +28,14 @@ def letter(bench: Bench, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnsw
     cut: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     if one.sets:
-        found = reasons(
-            many, bench.codes or _codes_of(bench, one), max_reasons=request.max_reasons, explainer=variant.explainer
-        )
+        try:
+            found = reasons(
+                many, bench.codes or _codes_of(bench, one), max_reasons=request.max_reasons, explainer=variant.explainer
+            )
+        except UnmappedReasonError as error:
+            names = ", ".join(bench.speaker.label(name)[:100] for name in error.features)
+            message = f"There is no letter, because these reasons have no code: {names}. Add them to the file of codes."
+            raise ServiceError("bad_input", message, "codes") from error
         lines, cut, hidden = found.table, found.cut[0], found.hidden[0]
     statement = one.statement()
     return ReasonsAnswer(

@@ -9,7 +9,9 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+import warnings
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 from sev.app._errors import ServiceError, SupersededError, as_service_error
@@ -38,6 +40,22 @@ _HEADERS = {
 }
 #: Seconds in which the next piece of a body must arrive.
 _BODY_SECONDS = 10.0
+
+
+@contextmanager
+def silent_warnings() -> Iterator[None]:
+    """Nothing that a warning quotes goes to a log, whichever threads change the filters of warnings meanwhile.
+
+    ``warnings.catch_warnings`` in several threads leaves the filters of one thread to the others, in this version of
+    Python or that; it never touches ``formatwarning``, which makes the text of whatever is printed all the same.
+    """
+    shown, made = warnings.showwarning, warnings.formatwarning
+    warnings.showwarning = lambda *message, **more: None
+    warnings.formatwarning = lambda *message, **more: ""
+    try:
+        yield
+    finally:
+        warnings.showwarning, warnings.formatwarning = shown, made
 
 
 class Guard:
@@ -102,7 +120,8 @@ class Guard:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
         if not self._is_known_host(host):
-            raise ServiceError("forbidden", "This service does not answer to the host name of the request.", "Host")
+            message = "This service does not answer to the host name of the request: --allow-host adds a name."
+            raise ServiceError("forbidden", message, "Host")
         origin = headers.get("origin")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             raise ServiceError("forbidden", "Requests from pages of other sites are refused.", "Origin")

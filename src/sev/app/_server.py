@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import socket
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -49,7 +48,7 @@ from sev.app._models import (
     StatusName,
     ThresholdAnswer,
 )
-from sev.app._security import Guard
+from sev.app._security import Guard, silent_warnings
 from sev.app._service import Service
 from sev.core import __version__
 from sev.exceptions import InputError, SevError
@@ -111,8 +110,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a warning may quote what a person typed: nothing of that goes to a log
+        with silent_warnings():  # a warning may quote what a person typed
             desk.open()
             service.start()
             try:

@@ -127,6 +127,7 @@ class Service:
                 statuses = Statuses(table, bench.explainer, self._is_busy)
                 self._overviews.append(Overview(bench, table, statuses))
         self._about: About | None = None
+        self._describing = threading.Lock()
 
     def _is_busy(self) -> bool:
         return self.is_busy()
@@ -190,26 +191,30 @@ class Service:
         About
             Models, features, settings and texts of the page.
         """
-        if self._about is None:
-            settings = self.settings
-            self._about = About(
-                version=__version__,
-                title=settings.title,
-                language=self.benches[0].speaker.language,
-                readonly=settings.readonly,
-                has_page=self.has_page,
-                revision=self._revision(),
-                models=[describe_model(bench) for bench in self.benches],
-                table=None if self.table is None else describe_table(self.table, self.benches),
-                limits=ServiceLimits(
-                    body_bytes=settings.body_bytes,
-                    rows_per_page=settings.rows_per_page,
-                    seconds_per_request=settings.seconds,
-                    requests_at_once=settings.most_waiting,
-                    scenarios=settings.scenarios,
-                ),
-            )
-        return self._about
+        with self._describing:  # whoever comes while it is made waits for it instead of making it again
+            if self._about is None:
+                self._about = self._describe()
+            return self._about
+
+    def _describe(self) -> About:
+        settings = self.settings
+        return About(
+            version=__version__,
+            title=settings.title,
+            language=self.benches[0].speaker.language,
+            readonly=settings.readonly,
+            has_page=self.has_page,
+            revision=self._revision(),
+            models=[describe_model(bench) for bench in self.benches],
+            table=None if self.table is None else describe_table(self.table, self.benches),
+            limits=ServiceLimits(
+                body_bytes=settings.body_bytes,
+                rows_per_page=settings.rows_per_page,
+                seconds_per_request=settings.seconds,
+                requests_at_once=settings.most_waiting,
+                scenarios=settings.scenarios,
+            ),
+        )
 
     def _revision(self) -> str:
         digest = hashlib.sha256()

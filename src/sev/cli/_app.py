@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,18 @@ from sev.cli._options import trust_pickle
 
 #: Where the token may come from, so that it stands in no list of processes.
 TOKEN_VARIABLE = "SEV_TOKEN"
+#: Names by which the service may be called, where arguments are awkward, as in a container.
+HOSTS_VARIABLE = "SEV_ALLOW_HOST"
 LOOPBACK = "127.0.0.1"
+#: What a name of a host may be made of.
+_HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)
+
+
+def _read_host_names(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not _HOST_NAME.fullmatch(name):
+            raise click.BadParameter(f"{name!r} is not the name of a host: write sev, not http://sev:8080, and no *.")
+    return names
 
 
 def _service_options(command: Any) -> Any:
@@ -27,6 +39,16 @@ def _service_options(command: Any) -> Any:
             default=LOOPBACK,
             help=f"Address to listen on, default this machine only. Any other needs a token: ${TOKEN_VARIABLE}, or a "
             "new one that is printed.",
+        ),
+        click.option(
+            "--allow-host",
+            "allowed_hosts",
+            multiple=True,
+            metavar="NAME",
+            envvar=HOSTS_VARIABLE,
+            callback=_read_host_names,
+            help="Name by which others call this service, such as that of its container or proxy; repeatable, or "
+            f"${HOSTS_VARIABLE} with spaces between. Needs a token, as --host does.",
         ),
         click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0, the default, is any free one."),
         click.option("--id", "id_column", help="Column of the data that names the rows."),
@@ -85,6 +107,7 @@ def _start(
     readonly: bool,
     title: str,
     host: str,
+    allowed_hosts: tuple[str, ...],
     port: int,
     codes: str | None,
     id_column: str | None,
@@ -94,7 +117,7 @@ def _start(
 ) -> None:
     from sev.app import Service, Settings, Table, address_of, create_app, open_socket, run
 
-    token = _token_for(host)
+    token = _token_for(host, allowed_hosts)
     # starting takes seconds: whoever waits is told what for
     click.echo(f"Loading {', '.join(map(str, paths)) or 'the bundled loan data'} ...", err=True)
     if paths:
@@ -108,7 +131,8 @@ def _start(
     click.echo("Preparing the decisions ...", err=True)
     service = Service(loaded, table, codes=codes, settings=Settings(title=title, readonly=readonly))
     listening = open_socket(host, port)
-    application = create_app(service, with_page=with_page, hosts=[host], token=token)
+    application = create_app(service, with_page=with_page, hosts=[host, *allowed_hosts], token=token)
+    service.about()  # what every page needs first: made before anybody waits for it
     address = address_of(listening, host)
     if token is not None and with_page:
         address = f"{address}#token={token}"
@@ -120,8 +144,8 @@ def _start(
     run(application, listening)
 
 
-def _token_for(host: str) -> str | None:
-    """The token that everybody but this machine needs."""
+def _token_for(host: str, allowed_hosts: tuple[str, ...]) -> str | None:
+    """The token that everybody needs who comes from elsewhere, or by a name that a name server can point here."""
     from sev.app import new_token
     from sev.exceptions import InputError
 
@@ -130,7 +154,7 @@ def _token_for(host: str) -> str | None:
         raise InputError(f"{TOKEN_VARIABLE} is too short for a secret: use at least 16 characters.")
     if given is not None:
         return given
-    return None if host in (LOOPBACK, "localhost", "::1") else new_token()
+    return None if host in (LOOPBACK, "localhost", "::1") and not allowed_hosts else new_token()
 
 
 def _refuse_data_alone(data: str | None) -> None:

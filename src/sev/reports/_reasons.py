@@ -346,7 +346,8 @@ def _choose(
         chosen.append(given)
         cut.append(tuple(left))
     if unmapped:
-        raise UnmappedReasonError(_unmapped_message(unmapped, codes))
+        features = tuple(dict.fromkeys(name for (name, _), _ in unmapped.most_common()))
+        raise UnmappedReasonError(_unmapped_message(unmapped, codes), features)
     return chosen, tuple(cut)
 
 
@@ -356,7 +357,7 @@ def _unmapped_message(unmapped: Counter[tuple[str, Direction]], codes: Codes) ->
     for (name, direction), count in unmapped.most_common():
         has_directions = direction == "other" and (codes.get(name, "above") or codes.get(name, "below"))
         place = " neither above nor below the reference, as a missing value: give a text" if has_directions else ""
-        listed.append(f"{name!r}{place or where[direction]} ({count} rows)")
+        listed.append(f"{name!r}{place or where[direction]} ({count} {'row' if count == 1 else 'rows'})")
     return f"These would be reasons but have no code: {', '.join(listed)}. Add them to the map; nothing was written."
 
 

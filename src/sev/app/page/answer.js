@@ -67,7 +67,7 @@ function makePager(app) {
   const prefer = h("select", { "aria-label": app.t("prefer") }, h("option", { value: "" }, app.t("prefer_none")),
     app.model().features.map((feature, index) => h("option", { value: index }, app.t("prefer_one", {}, { feature: feature.label.slice(0, 60) }))));
   prefer.addEventListener("change", () => store.update({ prefer: prefer.value === "" ? null : app.model().features[Number(prefer.value)].name, set: 0 }));
-  const node = h("div", { class: "pager" }, previous, next, text, app.can("edit") ? prefer : null);
+  const node = h("div", { class: "pager", hidden: true }, previous, next, text, app.can("edit") ? prefer : null);
   return {
     node,
     go,
@@ -90,10 +90,10 @@ function makePager(app) {
 export function makeAnswer(app, compare) {
   const heading = h("h2", { id: uid("answer") }, app.t("answer_title"));
   const sentence = h("p", { class: "sentence", lang: app.about.language });
-  const place = h("div", { class: "scroll" });
+  const place = h("div", { class: "scroll" }, h("p", { class: "note" }, "…"));
   const facts = h("div", {});
   const badge = h("span", { class: "badge" });
-  const proof = h("p", { class: "proof" }, badge, h("span", { lang: app.about.language }));
+  const proof = h("p", { class: "proof", hidden: true }, badge, h("span", { lang: app.about.language }));
   const notes = h("div", {});
   const live = h("p", { class: "visually-hidden", "aria-live": "polite" });
   const pager = makePager(app);
@@ -128,6 +128,7 @@ export function makeAnswer(app, compare) {
     table?.showPrices(app.session.prices);
     pager.update();
     setText(sentence, shown && app.store.get().set > 0 ? shown.sentence : answer.sentence);
+    proof.hidden = false;
     proof.dataset.kind = KINDS[answer.certainty];
     setText(badge, certaintyText(answer, app));
     setText(proof.lastChild, answer.proof);

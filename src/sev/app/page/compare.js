@@ -118,7 +118,7 @@ export function makeComparePanel(app) {
     put(title, app.nodes("compared_with", {}, { name: bdi(answer.reference.name, 200), score: app.format.score(answer.reference.score) }));
     if (reference.key === "own" && app.can("edit")) {
       drawOwn();
-      for (const { feature, control } of controls) control.set(valueOf(feature, reference.values));
+      for (const { feature, control } of controls) control.set(valueOf(feature, { ...answer.reference.row, ...reference.values }));
       return;
     }
     controls = null;

@@ -26,7 +26,7 @@ function choiceCurve(answer, app) {
   const highest = Math.max(1, ...answer.counts);
   const now = JSON.stringify(answer.now);
   return h("table", {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, app.t("curve_value")), h("th", { scope: "col" }, app.t("column_score")), h("th", { scope: "col" }, app.t("curve_people")))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, app.t("curve_value")), h("th", { scope: "col", class: "number" }, app.t("column_score")), h("th", { scope: "col" }, app.t("curve_people")))),
     h("tbody", {}, answer.points.slice(0, 200).map((point, index) => h("tr", { class: point.permitted ? "" : "same" },
       h("th", { scope: "row" }, markIcon(point.positive), " ", bdi(point.label, 120), JSON.stringify(point.value) === now ? h("span", { class: "note" }, ` (${app.t("curve_now")})`) : null),
       h("td", { class: "number" }, app.format.score(point.score)),

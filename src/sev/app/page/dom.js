@@ -55,7 +55,9 @@ export function setText(node, text) {
 /** A name or value from the data: isolated, so that right-to-left marks do not reorder what is around it. */
 export const bdi = (text, limit = 0) => {
   const whole = String(text);
-  const node = h("bdi", {}, limit && whole.length > limit ? `${whole.slice(0, limit)}…` : whole);
+  const shown = limit && whole.length > limit ? `${whole.slice(0, limit)}…` : whole;
+  // a narrow column breaks "radio/television" after the stroke, not inside a word
+  const node = h("bdi", {}, shown.split(/(?<=[/_])/).map((part, index) => (index ? [h("wbr"), part] : part)));
   if (limit && whole.length > limit) node.title = whole.slice(0, 500);
   return node;
 };

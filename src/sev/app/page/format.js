@@ -9,7 +9,8 @@ export function makeFormat(language, texts) {
   const digits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 });
   const shares = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
   const scores = new Intl.NumberFormat(locale, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
-  const changes = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3, signDisplay: "exceptZero" });
+  const changes = new Intl.NumberFormat(locale, { minimumFractionDigits: 3, maximumFractionDigits: 3, signDisplay: "exceptZero" });
+  const means = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
   const number = (value) => {
     if (Number.isInteger(value) && Math.abs(value) < 1e15) return integers.format(value);
@@ -21,7 +22,9 @@ export function makeFormat(language, texts) {
     number,
     score: (value) => (typeof value === "number" ? (Math.abs(value) < 10 ? scores : digits).format(value) : "–"),
     share: (value) => shares.format(value),
-    signed: (value) => changes.format(value),
+    /** By how much a score moved. */
+    change: (value) => changes.format(value),
+    mean: (value) => means.format(value),
     /** A cell of the table. */
     value(value) {
       if (value === null || value === undefined) return texts.t("missing");

@@ -15,25 +15,31 @@ export function makeGroups(app) {
   select.addEventListener("change", () => store.update({ by: columns[Number(select.value)].name }));
   let asked = 0;
 
-  const shareCell = (share, kind) => h("td", {}, share === null || share === undefined ? "–" : h("span", { class: "share" }, bar(share, kind), h("span", { class: "number" }, app.format.share(share))));
-  function drawGroup(group, highest) {
+  const cell = (label, ...children) => h("td", { role: "cell", "data-label": label }, children);
+  const share = (value, kind, text) => (value === null || value === undefined ? "–" : h("span", { class: "share" }, bar(value, kind), h("span", { class: "number" }, text)));
+  function drawGroup(group, highest, heads) {
     const reasons = group.reasons.slice(0, 3).map((reason) => `${reason.label.slice(0, 50)} ${app.format.share(reason.share)}`).join(", ");
-    return h("tr", {},
-      h("th", { scope: "row" }, bdi(group.label, 120)),
-      h("td", { class: "number" }, app.format.count(group.rows)),
-      shareCell(group.rows ? group.positive / group.rows : null, "none"),
-      h("td", {}, group.mean_size === null ? "–" : h("span", { class: "share" }, bar(group.mean_size / highest, ""), h("span", { class: "number" }, app.format.number(Number(group.mean_size.toFixed(2)))))),
-      shareCell(group.share_without_change, "none"),
-      h("td", {}, bdi(reasons || "–", 300)),
+    const positive = group.rows ? group.positive / group.rows : null;
+    const without = group.share_without_change;
+    const count = cell(heads[1], app.format.count(group.rows));
+    count.classList.add("number");
+    // the roles are stated because a narrow page lays rows out as blocks, which would take the table's meaning away
+    return h("tr", { role: "row" },
+      h("th", { scope: "row", role: "rowheader" }, bdi(group.label, 120)),
+      count,
+      cell(heads[2], share(positive, "none", app.format.share(positive ?? 0))),
+      cell(heads[3], group.mean_size === null ? "–" : share(group.mean_size / highest, "", app.format.mean(group.mean_size))),
+      cell(heads[4], share(without, "none", app.format.share(without ?? 0))),
+      cell(heads[5], bdi(reasons || "–", 300)),
     );
   }
   function draw(answer) {
     const highest = Math.max(1, ...answer.groups.map((group) => group.mean_size ?? 0));
     const target = app.model().target.label.slice(0, 60);
-    const heads = [["groups_value", ""], ["groups_rows", "number"], ["groups_positive", ""], ["groups_size", ""], ["groups_without", ""], ["groups_reasons", ""]];
-    put(place, h("table", {},
-      h("thead", {}, h("tr", {}, heads.map(([key, kind]) => h("th", { scope: "col", class: kind }, app.nodes(key, {}, { target }))))),
-      h("tbody", {}, answer.groups.map((group) => drawGroup(group, highest))),
+    const heads = ["value", "rows", "positive", "size", "without", "reasons"].map((key) => app.t(`groups_${key}`, {}, { target }));
+    put(place, h("table", { role: "table", "aria-label": app.t("groups_title") },
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head, index) => h("th", { scope: "col", role: "columnheader", class: index === 1 ? "number" : "" }, bdi(head))))),
+      h("tbody", { role: "rowgroup" }, answer.groups.map((group) => drawGroup(group, highest, heads))),
     ));
     put(status, answer.complete ? app.t("groups_all", {}, { n: app.format.count(answer.total) }) : app.t("known_so_far", {}, { known: app.format.count(answer.known), total: app.format.count(answer.total) }));
   }

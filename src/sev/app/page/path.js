@@ -7,7 +7,7 @@ function stepList(steps, app) {
   return h("ol", { class: "steps", start: 0 }, steps.map((step, index) => h("li", {},
     h("span", {}, markIcon(step.positive)),
     h("span", {}, index === 0 ? app.t("path_start") : app.nodes("path_step", {}, { feature: bdi(step.label ?? "", 200) })),
-    h("span", { class: "number" }, app.format.score(step.score), index ? h("span", { class: "note" }, ` (${app.format.signed(step.score - steps[index - 1].score)})`) : null),
+    h("span", { class: "number" }, app.format.score(step.score), index ? h("span", { class: "note" }, ` (${app.format.change(step.score - steps[index - 1].score)})`) : null),
   )));
 }
 
@@ -32,11 +32,11 @@ export function makePath(app) {
     const { answer } = app.session;
     const shown = app.currentSet();
     const width = app.chartWidth(node);
-    const key = JSON.stringify([shown?.path, answer?.cube, app.store.get().set, width]);
+    const key = JSON.stringify([Boolean(answer), shown?.path, answer?.cube, app.store.get().set, width]);
     if (key === drawn) return;
     drawn = key;
     const steps = (shown?.path ?? []).filter((step) => step.score !== null);
-    if (steps.length < 2) return void put(node, h("p", { class: "note" }, app.t("path_none")));
+    if (steps.length < 2) return void put(node, h("p", { class: "note" }, answer ? app.t("path_none") : "…"));
     const described = steps.map((step) => app.format.score(step.score)).join(" → ");
     const fits = answer.cube && shown && answer.cube.features.length === shown.features.length && answer.cube.features.every((name) => shown.features.includes(name));
     put(node,
