@@ -86,7 +86,7 @@ class FallbackWarning(SevWarning):
 
 
 class DecisionWarning(SevWarning):
-    """The model's own ``predict`` decides otherwise than its score and the threshold."""
+    """Decisions that are hardly meant: other than the model's own ``predict``, all the same, or none explainable."""
 
 
 class TargetWarning(SevWarning):

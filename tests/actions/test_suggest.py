@@ -97,3 +97,13 @@ def test_names_that_only_look_like_that_are_not(name):
 def test_labels_must_fit():
     with pytest.raises(InputError, match="y_train has 2 labels for 200 rows"):
         sev.suggest_actions(rows(), [0, 1])
+
+
+def test_steps_are_the_largest_that_all_values_are_multiples_of():
+    amounts = np.arange(1, 61) * 100
+    rows = pd.DataFrame({"amount": amounts, "term": np.arange(60) % 5 * 12, "count": np.arange(60), "two": [0, 5] * 30})
+    text = sev.suggest_actions(rows)
+    assert "#   amount: 100  # all 60 values are multiples of 100" in text
+    assert "#   term: 12  # all 60 values are multiples of 12" in text
+    assert "#   count: 1  # all 60 values are integers" in text
+    assert "#   two: 1  # all 60 values are integers" in text  # two values are always multiples of something

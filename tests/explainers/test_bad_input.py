@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 import sev
 from sev.exceptions import (
+    DecisionWarning,
     InputError,
     InterruptedExplanation,
     ModelError,
@@ -188,3 +189,29 @@ def test_ctrl_c_keeps_what_is_done():
     assert len(kept) == 4800
     assert 0 < done.sum() < 4800
     assert (kept.statuses[~done] == "undecided").all()
+
+
+def test_a_threshold_beyond_all_scores_is_warned_about():
+    X = np.array([[0.0], [0.2], [0.4], [0.6]])
+    with pytest.warns(DecisionWarning, match=r"No background row is decided 1: the highest score of 4 rows is 0\.6"):
+        sev.Explainer(lambda rows: np.asarray(rows)[:, 0], X, [0, 0, 1, 1], threshold=0.9)
+    with pytest.warns(DecisionWarning, match=r"Every background row is decided 1: the lowest score of 4 rows is 0, "):
+        sev.Explainer(
+            lambda rows: np.asarray(rows)[:, 0], X, [0, 0, 1, 1], reference="mean", threshold=0.0,
+            allow_positive_reference=True,
+        )  # fmt: skip
+    sev.Explainer(lambda rows: np.asarray(rows)[:, 0], X, [0, 0, 1, 1], threshold=0.5)  # no warning
+
+
+def test_the_rows_behind_the_first_ones_are_looked_at_before_a_threshold_is_warned_about():
+    X = np.r_[np.zeros(1500), 1.0][:, None]
+    sev.Explainer(lambda rows: np.asarray(rows)[:, 0], X, X[:, 0].astype(int), threshold=0.5)
+
+
+@pytest.mark.parametrize(
+    "options", [{"restricted": ["x0", "x1"]}, {"restricted": ["x0"], "actions": sev.Actions(frozen=["x1"])}]
+)
+def test_an_explainer_in_which_nothing_may_change_is_warned_about(options):
+    X = np.array([[0.0, 1.0], [0.2, 0.0], [0.4, 1.0], [0.6, 0.0]])
+    with pytest.warns(DecisionWarning, match="All 2 features are restricted or frozen: nothing may change"):
+        sev.Explainer(lambda rows: np.asarray(rows)[:, 0], X, [0, 0, 1, 1], **options)

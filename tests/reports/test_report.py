@@ -15,6 +15,7 @@ from sev.exceptions import InputError
 from sev.reports import _data, report
 from sev.reports._overview import overview
 from sev.reports._pages import page_of, representative_rows
+from sev.reports._permitted import permitted_changes
 from sev.text import Speaker
 
 
@@ -219,3 +220,29 @@ def test_the_whole_page_is_in_one_language(tmp_path, language, heading):
         "This decision",
     ):
         assert english not in visible
+
+
+def test_numbers_of_a_german_report_have_commas(tmp_path):
+    many = cases.made([(Status.OPTIMAL, [(0,), (1,), (2,)]), (Status.OPTIMAL, [(0, 1)]), (Status.UNEXPLAINABLE, [])])
+    speaker = Speaker(many.columns, language="de")
+    shown = overview(many, many.to_text(language="de"), speaker, None)
+    assert dict(shown["cards"])["Merkmale im Mittel, wo es einen Grund gibt"] == "1,50"
+    assert [bar["number"] for bar in shown["sizes"]] == ["1 (33,3 %)", "1 (33,3 %)", "1 (33,3 %)"]
+    assert shown["without_note"].startswith("Eine zu erklärende Entscheidung hat")
+    assert shown["without"][0]["score"] == "0,75"
+    page = page_of(many[0], 0, 0, speaker)
+    assert [mark["text"] for mark in page["scores"]["marks"]] == ["diese Entscheidung 0,75", "mit der Änderung 0,25"]
+    assert "0.5" not in page["scores"]["words"]
+    text = report(many, tmp_path / "r.html", language="de").read_text("utf-8")
+    assert _embedded(text)["texts"]["decimal"] == ","
+
+
+def test_permitted_changes_are_told_with_the_names_of_the_labels():
+    actions = sev.Actions(
+        within={"debt": sev.between(0.5, 1200), "income": ("-20%", "+0%")}, allowed={"age": [20, 30.5]}
+    ).to_plain()
+    labels = {"debt": {"label": "the debt", "unit": "EUR"}, "age": {"values": {20: "twenty"}}}
+    many = cases.made([(Status.OPTIMAL, [(0,)])])
+    about = {"actions": actions}
+    lines = dict(permitted_changes(many, about, Speaker(many.columns, labels, "de"))["permitted"])
+    assert list(lines.values()) == ["the debt: 0,50 EUR bis 1200 EUR; income: -20%, +0%", "age: twenty, 30,50"]

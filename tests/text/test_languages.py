@@ -129,3 +129,46 @@ def test_a_language_that_does_not_exist_is_named_with_those_that_do():
         load_language("fr")
     with pytest.raises(InputError, match=r"file 'fr\.yaml' cannot be read"):
         load_language("fr.yaml")
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "share"), [("en", "0.625", "12.5%"), ("de", "0,625", "12,5 %"), ("es", "0,625", "12,5 %")]
+)
+def test_numbers_have_the_marks_of_the_language(code, number, share):
+    speaker = Speaker({}, language=code)
+    assert speaker.number(0.625) == number
+    assert speaker.percent(0.125, ".1f") == share
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "text"),
+    [
+        ("en", "report_more_sets", "One more set of this size is not shown."),
+        ("de", "report_more_sets", "Eine weitere Auswahl dieser Größe ist nicht gezeigt."),
+        ("es", "report_more_sets", "No se muestra otro conjunto de este tamaño."),
+        ("de", "feasible", "Eine kleinere Auswahl ist nicht ausgeschlossen: Mindestens ein Merkmal ist nötig."),
+    ],
+)
+def test_one_thing_is_not_told_as_several(code, name, text):
+    speaker = Speaker({}, language=code)
+    assert speaker.text(name, n=speaker.count(1)) == text
+    assert "2" in speaker.text(name, n=speaker.count(2))
+
+
+def test_every_text_with_a_count_that_may_be_one_has_a_form_for_one():
+    """These are about more than one thing whatever the count, or have a form of their own that is chosen elsewhere."""
+    always_several = {"other_sets_many", "undecided_many", "price_many", "not_credible_many", "range_others"}
+    always_several |= {"letter_other_sets_many", "letter_price_many", "report_rows_shown", "report_rows_among"}
+    always_several |= {"report_page_of"}
+    english = load_language("en")
+    with_count = {name for name, text in english.items() if "{n}" in str(text)} - always_several
+    assert {name for name in with_count if f"{name}_one" not in english} == set()
+
+
+def test_a_language_that_sets_a_text_sets_it_for_one_thing_too():
+    speaker = Speaker({}, language={"report_more_sets": "{n} left out"})
+    assert speaker.text("report_more_sets", n=1) == "1 left out"
+
+
+def test_every_field_of_a_text_may_be_used_in_a_language_of_ones_own():
+    load_language(dict(load_language("en")))

@@ -60,3 +60,14 @@ def test_a_proof_beside_a_sentence_does_not_repeat_it():
     assert "may not be used" in speaker.proof(one)
     beside = speaker.proof(one, beside_sentence=True)
     assert beside == "Proven: no smaller set of the permitted features does this."
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_proof_beside_a_sentence_is_empty_where_the_sentence_says_it(code):
+    letters = Speaker({name: (name,) for name in ("age", "income", "debt")}, language=code, letters=True)
+    statements = {one.status: one for one in cases.every_status().statements()}
+    told = {status: letters.proof(one, beside_sentence=True) for status, one in statements.items()}
+    assert {status for status, text in told.items() if text} == {Status.OPTIMAL, Status.UNEXPLAINABLE}
+    tried = replace(statements[Status.UNEXPLAINABLE], values="any", searched="candidates")
+    assert letters.proof(tried, beside_sentence=True) == ""
+    assert all(letters.proof(one) for one in statements.values())

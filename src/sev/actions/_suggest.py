@@ -34,6 +34,8 @@ _ORIGIN = re.compile(
 _FEWEST_ROWS = 30
 _MOST_RULES = 30
 _MOST_VALUES = 20
+#: Below this a float holds every integer exactly.
+_EXACT_INTEGERS = 2.0**53
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -98,9 +100,7 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
         "increase": _by_name([*numbers], _NEVER_FALLS, "by its name, it never falls with time"),
         "within": _bounds(numbers, labels),
         "allowed": _categories(frame, [(name, column) for name, column in singles if name not in numbers]),
-        "steps": (
-            f"  {_quoted(name)}: 1  # all {np.isfinite(numbers[name]).sum():,} values are integers" for name in integers
-        ),
+        "steps": (_step(name, numbers[name]) for name in integers),
         "rules": _relations(numbers),
     }
     for entry, proposals in sections.items():
@@ -144,6 +144,17 @@ def _bounds(numbers: dict[str, FloatArray], labels: Any) -> Iterator[str]:
             )
             medians = f"; medians: {_one_line(listed)}"
         yield f"  {_quoted(name)}: {{between: [{low}, {high}]}}  # all {known.sum():,} values lie there{medians}"
+
+
+def _step(name: str, values: FloatArray) -> str:
+    """The largest step that all integers of a column are multiples of: amounts in hundreds, terms in years."""
+    known = values[np.isfinite(values)]
+    step = 1
+    # two values are always multiples of something
+    if len(np.unique(known)) > 2 and np.abs(known).max() < _EXACT_INTEGERS:
+        step = int(np.gcd.reduce(known.astype(np.int64)))
+    evidence = "values are integers" if step == 1 else f"values are multiples of {step}"
+    return f"  {_quoted(name)}: {step}  # all {len(known):,} {evidence}"
 
 
 def _categories(frame: pd.DataFrame, columns: list[tuple[str, Any]]) -> Iterator[str]:

@@ -32,6 +32,7 @@ from sev.batch._work import Work, part_results, place_archive, result_schema_of
 from sev.batch._writers import reporting_full_disk, table_writer, write_tables
 from sev.core import __version__
 from sev.exceptions import BatchError, InputError
+from sev.explainers import warn_if_nothing_may_change
 from sev.files import naming, read_whole
 
 if TYPE_CHECKING:
@@ -320,8 +321,11 @@ def _partition_explainer(
 ) -> PartitionExplainer:
     if isinstance(explainer, (str, Path)):
         with naming(explainer):
-            return PartitionExplainer(read_whole(explainer), trust_pickle=trust_pickle, **options)
-    return PartitionExplainer.of(explainer, allow_pickle=trust_pickle, **options)
+            explain = PartitionExplainer(read_whole(explainer), trust_pickle=trust_pickle, **options)
+    else:
+        explain = PartitionExplainer.of(explainer, allow_pickle=trust_pickle, **options)
+    warn_if_nothing_may_change(explain.explainer.allowed_features(options.get("restricted")))
+    return explain
 
 
 def _is_of_earlier_run(part: Part) -> bool:

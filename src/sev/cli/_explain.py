@@ -14,7 +14,7 @@ import click
 
 from sev.cli._labels import label_options, load_with_labels
 from sev.cli._options import change_options, choice_options, comma_list, common, kind, restricted, trust_pickle
-from sev.cli._output import Progress, write_result
+from sev.cli._output import Progress, say, write_result
 
 #: Exit status of a run that came to its end, but has rows that could not be read or scored.
 ROWS_WITH_ERRORS = 3
@@ -126,6 +126,13 @@ def explain(
         sys.exit(130)  # in order: what was shared with workers is given back
     progress.close()
     write_result({"output": str(result.output), "rows": result.rows, "statuses": result.statuses}, as_json)
+    if result.output is not None and result.output.is_dir():
+        say(
+            f"{result.output} also holds a copy of the explainer (_explainer.sev, with the model and rows of its "
+            "background) and the state of the run (_manifest.json, _parts.jsonl): they are for going on with it, and "
+            "may be deleted.",
+            quiet,
+        )
     _end_with_errors(result)
 
 

@@ -1,9 +1,18 @@
 """What users call: wires space, references, backends and results together."""
 
+from sev.explainers._checks import warn_if_nothing_may_change
 from sev.explainers._explainer import Explainer
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS, ExplainOptions
 from sev.explainers._saving import load
 from sev.explainers._task import Task
 from sev.explainers._work import Settings
 
-__all__ = ["DEFAULT_MAX_PREDICTIONS", "ExplainOptions", "Explainer", "Settings", "Task", "load"]
+__all__ = [
+    "DEFAULT_MAX_PREDICTIONS",
+    "ExplainOptions",
+    "Explainer",
+    "Settings",
+    "Task",
+    "load",
+    "warn_if_nothing_may_change",
+]

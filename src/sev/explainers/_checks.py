@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 
 from sev.backends import ModelScores, Scorer
-from sev.core import list_names, plain_value
-from sev.exceptions import InputError, PositiveReferenceError
+from sev.core import list_names, plain_value, warn_user
+from sev.exceptions import DecisionWarning, InputError, PositiveReferenceError
 from sev.explainers._task import Task
 from sev.references import FittedReference
 from sev.space import MixedRows, TableForm
-from sev.typing import FloatArray, NativeTable
+from sev.typing import BoolArray, FloatArray, NativeTable
+
+#: Rows that are scored first: in most tables they tell already that decisions differ.
+_FIRST_ROWS = 1000
 
 
 def checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
@@ -58,6 +61,45 @@ def reference_scores(fitted: FittedReference, scorer: Scorer, form: TableForm, a
             "--allow-positive-reference)."
         )
     return scores
+
+
+def warn_if_nothing_may_change(allowed: BoolArray) -> None:
+    """Warn that every feature is restricted or frozen, so that no decision can have a set.
+
+    Parameters
+    ----------
+    allowed : ndarray of bool of shape (n_features,)
+        Features that an explanation may use.
+    """
+    if not allowed.any():
+        warn_user(
+            f"All {len(allowed)} features are restricted or frozen: nothing may change, and no decision can have a "
+            "reason. Permit at least one feature.",
+            DecisionWarning,
+        )
+
+
+def warn_if_all_decided_alike(scorer: Scorer, form: TableForm, background: pd.DataFrame) -> None:
+    """Warn that a threshold which the user chose lies above or below the scores of all background rows."""
+    first = scorer.scores(form.to_native(background.iloc[:_FIRST_ROWS]))
+    if _are_decided_alike(scorer, first):
+        scores = scorer.scores(form.to_native(background))
+        if _are_decided_alike(scorer, scores):
+            known = scores[np.isfinite(scores)]
+            is_high = scorer.threshold > known.max()
+            none, end = ("No background row is", "highest") if is_high else ("Every background row is", "lowest")
+            warn_user(
+                f"{none} decided {plain_value(scorer.target)!r}: the {end} score of {len(known):,} rows is "
+                f"{known.max() if is_high else known.min():.4g}, the threshold {scorer.threshold:.4g}. "
+                "Choose a threshold between the scores"
+                + (": with this one there is hardly ever a decision to explain." if is_high else "."),
+                DecisionWarning,
+            )
+
+
+def _are_decided_alike(scorer: Scorer, scores: FloatArray) -> bool:
+    positive = scorer.is_positive(scores[np.isfinite(scores)])
+    return bool(len(positive)) and (bool(positive.all()) or not positive.any())
 
 
 def threshold_for(target: Any, scores: ModelScores, threshold: float | None, n_targets: int) -> float | None:

@@ -19,7 +19,13 @@ from sev._registry import load as load_route
 from sev.actions import Actions
 from sev.backends import check_decisions, model_scores, representative_rows
 from sev.exceptions import InputError
-from sev.explainers._checks import check_same_scores, checked_labels, threshold_for
+from sev.explainers._checks import (
+    check_same_scores,
+    checked_labels,
+    threshold_for,
+    warn_if_all_decided_alike,
+    warn_if_nothing_may_change,
+)
 from sev.explainers._hashing import table_hash
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS, ExplainOptions, check_count
 from sev.explainers._recourse import find_alone, find_menu, find_price
@@ -146,8 +152,11 @@ class Explainer(ExplainerSetup):
             self._add_task(
                 scorer, reading, background, known, reference, threshold, allow_positive_reference, credibility
             )
+        warn_if_nothing_may_change(~self._restricted)
         if threshold is None:
             check_decisions(model, scores, [task.scorer for task in self._tasks], self._form.to_native(self._sample))
+        else:
+            warn_if_all_decided_alike(self._tasks[0].scorer, self._form, background)
         self._n_background, self._background_hash = len(background), table_hash(background)
 
     # -- what users ask ------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def notices_of(
                 "score": float(statement.score),
                 "threshold": float(statement.threshold),
                 "sentence": speaker.sentence(statement),
-                "proof": speaker.proof(statement),
+                "proof": speaker.proof(statement, beside_sentence=True),
                 "row": {str(column): plain_value(cells.iloc[row][column]) for column in cells.columns},
                 "reasons": [
                     _reason(many, row, line, speaker, int(donors[row, names[line["feature"]]])) for line in reasons[row]

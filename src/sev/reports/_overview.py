@@ -64,8 +64,8 @@ def _cards(many: Explanations, explained: int, speaker: Speaker) -> list[tuple[s
         ("report_card_decisions", speaker.count(len(many))),
         ("report_card_target", speaker.count(explained)),
         ("report_card_reason", speaker.count(sizes.size)),
-        ("report_card_mean", f"{sizes.mean():.2f}" if sizes.size else "–"),
-        ("report_card_one", f"{(sizes == 1).mean():.0%}" if sizes.size else "–"),
+        ("report_card_mean", speaker.number(sizes.mean(), ".2f") if sizes.size else "–"),
+        ("report_card_one", speaker.percent((sizes == 1).mean(), ".0f") if sizes.size else "–"),
     ]
     cards += [
         (f"status_{status}", speaker.count(count))
@@ -90,7 +90,7 @@ def _sizes(many: Explanations, explained: int, speaker: Speaker) -> list[dict[st
     counts = [one for one in counts if one[1] or not one[2] or one[2] == Status.UNEXPLAINABLE]
     top = max(count for _, count, _ in counts)
     return [
-        _bar(label, count, top, f"{speaker.count(count)} ({count / max(explained, 1):.1%})", kind)
+        _bar(label, count, top, f"{speaker.count(count)} ({speaker.percent(count / max(explained, 1), '.1f')})", kind)
         for label, count, kind in counts
     ]
 
@@ -103,7 +103,7 @@ def _shares(many: Explanations, speaker: Speaker) -> list[dict[str, Any]]:
     return [
         _bar(speaker.label(name), shares[name], top, speaker.text("report_restricted"), "restricted")
         if name in many.restricted
-        else _bar(speaker.label(name), shares[name], top, f"{shares[name]:.1%}")
+        else _bar(speaker.label(name), shares[name], top, speaker.percent(shares[name], ".1f"))
         for name in shown
     ]
 
@@ -112,8 +112,8 @@ def _shares_note(many: Explanations, speaker: Speaker) -> str:
     unused = int(((shares := many.feature_shares()) == 0).sum()) - len(many.restricted)
     left = len(shares) - unused - len(many.restricted) - _MOST_FEATURES
     parts = [
-        speaker.text("report_less_used", n=left) if left > 0 else "",
-        speaker.text("report_never_used", n=unused) if unused > 0 else "",
+        speaker.text("report_less_used", n=speaker.count(left)) if left > 0 else "",
+        speaker.text("report_never_used", n=speaker.count(unused)) if unused > 0 else "",
     ]
     return "".join(f"; {part}" for part in parts if part)
 
@@ -131,7 +131,7 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
     facts += [
         ("target", ", ".join(_class_and_decision(target, speaker) for target in many.targets)),
         ("threshold", _threshold(many, speaker)),
-        ("kind", f"{kind_label(many.kind)} (kind={many.kind!r})"),
+        ("kind", kind_label(many.kind)),
         ("features", speaker.count(len(many.feature_names))),
         ("restricted", ", ".join(map(speaker.label, many.restricted)) or speaker.text("report_none")),
     ]
@@ -151,7 +151,7 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
 def _threshold(many: Explanations, speaker: Speaker) -> str:
     if many.class_scores is not None:
         return speaker.text("report_fact_highest")
-    return ", ".join(f"{threshold:.6g}" for threshold in dict.fromkeys(many.thresholds))
+    return ", ".join(speaker.number(threshold, ".6g") for threshold in dict.fromkeys(many.thresholds))
 
 
 def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> 
         {
             "id": row_label(many.index[row]),
             "status": speaker.text(f"status_{many.statuses[row]}"),
-            "score": f"{scores[row]:.4g}" if np.isfinite(scores[row]) else "",
+            "score": speaker.number(scores[row], ".4g") if np.isfinite(scores[row]) else "",
             "text": sentences[row],
         }
         for row in rows[:_MOST_LISTED].tolist()

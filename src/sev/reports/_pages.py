@@ -58,7 +58,7 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
     shown = one.sets[:_MOST_SETS]
     left = len(one.sets) - len(shown)
     base = speaker.text("report_with_change" if one.kind == "minus" else "report_enough")
-    more = speaker.text("report_more_sets", n=left) if left else ""
+    more = speaker.text("report_more_sets", n=speaker.count(left)) if left else ""
     if not one.sets_complete:
         more += " " + speaker.text("report_maybe_more_sets")
     return {
@@ -66,7 +66,9 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
         "id": label,
         "kind": one.kind,
         "reference": one.values == "reference",  # else each set has values of its own
-        "proof": " ".join([speaker.proof(one.statement(), beside_sentence=True), *_credibility(one, speaker)]),
+        "proof": " ".join(
+            filter(None, (speaker.proof(one.statement(), beside_sentence=True), _credibility(one, speaker)))
+        ),
         "text": speaker.sentence(one.statement()),
         "scores": _scores(one, speaker),
         "sets": [base if len(shown) == 1 else f"{base} ({number})" for number in range(1, len(shown) + 1)],
@@ -76,10 +78,10 @@ def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[st
     }
 
 
-def _credibility(one: Explanation, speaker: Speaker) -> list[str]:
+def _credibility(one: Explanation, speaker: Speaker) -> str:
     """How ordinary the result is, where that is known."""
     share = one.credibility
-    return [] if share is None else [speaker.text("report_credibility", share=speaker.percent(share))]
+    return "" if share is None else speaker.text("report_credibility", share=speaker.percent(share))
 
 
 def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker) -> list[dict[str, Any]]:
@@ -114,7 +116,7 @@ def _cost(one: Explanation, speaker: Speaker) -> str:
     """The cost of the first set, where features may take values of their own or have weights."""
     if one.cost is None or not one.efforts or not (one.has_actions or one.values != "reference"):
         return ""
-    return speaker.text("report_cost", value=f"{one.cost:.3g}")
+    return speaker.text("report_cost", value=speaker.number(one.cost))
 
 
 def _scores(one: Explanation, speaker: Speaker) -> dict[str, Any] | None:
@@ -143,7 +145,7 @@ def _scores(one: Explanation, speaker: Speaker) -> dict[str, Any] | None:
             "at": at(score),
             "label_at": min(max(at(score), 11), 89),
             "side": "above",
-            "text": f"{name} {score:.3g}",
+            "text": f"{name} {speaker.number(score)}",
         }
         for place, (name, score) in enumerate(scores.items())
     ]
@@ -151,15 +153,16 @@ def _scores(one: Explanation, speaker: Speaker) -> dict[str, Any] | None:
         higher, lower = sorted(marks, key=lambda mark: -float(str(mark["at"])))
         middle = min(max((float(str(higher["at"])) + float(str(lower["at"]))) / 2, 28), 72)
         higher["label_at"], lower["label_at"] = middle + 17, middle - 17
-    words = ", ".join(f"{name}: {score:.3g}" for name, score in scores.items())
+    words = ", ".join(f"{name}: {speaker.number(score)}" for name, score in scores.items())
     if classes is not None:
         return {"marks": marks, "threshold": None, "words": words}
+    threshold = f"{speaker.text('report_threshold')} {speaker.number(one.threshold)}"
     return {
         "marks": marks,
         "threshold": at(one.threshold),
         "threshold_label": min(max(at(one.threshold), 9), 91),
-        "threshold_text": f"{speaker.text('report_threshold')} {one.threshold:.3g}",
-        "words": f"{words}; {speaker.text('report_threshold')} {one.threshold:.3g}",
+        "threshold_text": threshold,
+        "words": f"{words}; {threshold}",
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,13 +11,16 @@ from sev.core import Status, plain_value
 from sev.explanations import Explanations, groups_of
 from sev.text import Speaker
 
+#: The columns of each feature.
+Columns: TypeAlias = Mapping[str, tuple[Any, ...]]
+
 _ENTRIES = ("frozen", "increase", "decrease", "within", "allowed", "steps", "allow_missing", "rules", "costs")
 
 
 def permitted_changes(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -> dict[str, Any]:
     """The actions in force, entry by entry, and how many decisions nothing permitted can undo."""
     actions = None if about is None else about["actions"]
-    lines = [] if actions is None else list(_lines_of(actions, speaker))
+    lines = [] if actions is None else list(_lines_of(actions, many.columns, speaker))
     note = ""
     if many.has_actions and not lines:
         note = speaker.text("report_actions_hash", what=many.actions_hash or "?")
@@ -34,21 +37,23 @@ def group_table(many: Explanations, by: Any, speaker: Speaker) -> dict[str, Any]
     if by is None:
         return {"groups": [], "group_name": ""}
     lines = []
+    name = str(by if isinstance(by, str) else getattr(by, "name", None) or speaker.text("report_group"))
     for value, rows in groups_of(many, by).items():
         summary = many[rows].summary()
         share, mean = summary["share_unexplainable"], summary["mean_size"]
         lines.append(
             {
-                "group": speaker.text("missing") if value is None else str(plain_value(value)),
+                "group": speaker.text("missing")
+                if value is None
+                else _value(name, plain_value(value), many.columns, speaker),
                 "rows": speaker.count(len(rows)),
                 "target": speaker.count(summary["target"]),
                 "unexplainable": speaker.count(summary["unexplainable"]),
-                "share": "–" if np.isnan(share) else f"{share:.1%}",
+                "share": "–" if np.isnan(share) else speaker.percent(share, ".1f"),
                 "width": 0 if np.isnan(share) else round(100 * share, 1),
-                "mean": "–" if np.isnan(mean) else f"{mean:.2f}",
+                "mean": "–" if np.isnan(mean) else speaker.number(mean, ".2f"),
             }
         )
-    name = str(by if isinstance(by, str) else getattr(by, "name", None) or speaker.text("report_group"))
     shown = speaker.label(name) if name in many.columns else name
     return {"groups": lines, "group_name": shown}
 
@@ -64,10 +69,10 @@ def _count_without(many: Explanations, speaker: Speaker) -> Iterator[str]:
         if limited and rows.any():
             yield speaker.text(f"report_nobody_{name}", n=speaker.count(int(rows.sum())), first=total)
     if limited and explained.any() and not np.isnan(many.sizes[explained]).any():
-        yield speaker.text("report_nobody_none", first=total)
+        yield speaker.text("report_nobody_none", n=total, first=total)
 
 
-def _lines_of(actions: Mapping[str, Any], speaker: Speaker) -> Iterator[tuple[str, str]]:
+def _lines_of(actions: Mapping[str, Any], columns: Columns, speaker: Speaker) -> Iterator[tuple[str, str]]:
     """Label and content of each entry."""
     for entry in _ENTRIES:
         held = actions.get(entry)
@@ -76,30 +81,33 @@ def _lines_of(actions: Mapping[str, Any], speaker: Speaker) -> Iterator[tuple[st
         if entry == "rules":
             shown = "; ".join(held)
         elif isinstance(held, Mapping):
-            shown = "; ".join(f"{_name(name, speaker)}: {_limit(one, speaker)}" for name, one in held.items())
+            shown = "; ".join(
+                f"{speaker.label(name)}: {_limit(name, one, columns, speaker)}" for name, one in held.items()
+            )
         else:
-            shown = ", ".join(_name(name, speaker) for name in held)
+            shown = ", ".join(map(speaker.label, held))
         yield speaker.text(f"report_actions_{entry}"), shown
 
 
-def _name(name: str, speaker: Speaker) -> str:
-    return speaker.label(name)
+def _limit(name: str, one: Any, columns: Columns, speaker: Speaker) -> str:
+    """What is permitted to one feature: bounds, changes, values, moves between values, a step or a weight."""
 
+    def told(value: Any) -> str:
+        return _value(name, value, columns, speaker)
 
-def _limit(one: Any, speaker: Speaker) -> str:
-    """What is permitted to one feature: bounds, changes, values or moves between values."""
     if isinstance(one, Mapping) and "between" in one:
         low, high = one["between"]
-        if low is None or high is None:
-            name = "range_at_most" if low is None else "range_at_least"
-            return speaker.text(name, first=_number(low), last=_number(high))
-        return speaker.text("range_between", first=_number(low), last=_number(high))
+        text = "range_at_most" if low is None else "range_at_least" if high is None else "range_between"
+        return speaker.text(text, first=told(low), last=told(high))
     if isinstance(one, Mapping) and "from" in one:
-        return ", ".join(f"{old} → {' / '.join(map(str, new)) or '–'}" for old, new in one["from"])
+        return ", ".join(f"{told(old)} → {' / '.join(map(told, new)) or '–'}" for old, new in one["from"])
     if isinstance(one, (list, tuple)):
-        return ", ".join(map(str, one))
-    return _number(one)
+        return ", ".join(map(told, one))
+    return speaker.number(one, "g") if isinstance(one, (int, float)) else str(one)
 
 
-def _number(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _value(name: str, value: Any, columns: Columns, speaker: Speaker) -> str:
+    """A value as the labels call it; changes such as "-20%" and values of several columns as they were typed."""
+    held = columns.get(name, ())
+    is_change = isinstance(value, str) and value[:1] in "+-" and value[1:2].isdigit()
+    return str(value) if is_change or len(held) != 1 else speaker.value(name, {held[0]: value})

@@ -131,7 +131,7 @@ _IN_SCRIPT = ("rows_shown", "rows_among", "no_match", "page_of")
 def _texts_of_table(speaker: Speaker) -> dict[str, Any]:
     return {
         "names": [speaker.text(f"status_{status}") for status in Status],
-        "texts": {name: speaker.raw(f"report_{name}") for name in _IN_SCRIPT},
+        "texts": {name: speaker.raw(f"report_{name}") for name in _IN_SCRIPT} | {"decimal": speaker.raw("decimal")},
     }
 
 

@@ -19,6 +19,7 @@ Wording: TypeAlias = Mapping[str, Mapping[str, Any]]
 _FIELDS = (
     *("target", "score", "threshold", "label", "value", "predicted", "otherwise", "reasons", "changes"),
     *("decision", "other", "what", "more", "first", "last", "version", "without", "restricted", "reason", "n"),
+    *("share", "reference"),
 )
 _BY_CLASS = ("predicted", "otherwise", "not_predicted", "letter_predicted")
 _OF_A_FEATURE = ("label", "unit", "digits", "values", "is", "been")

@@ -85,8 +85,11 @@ class Speaker:
         Returns
         -------
         str
-            One sentence.
+            One sentence; empty where :meth:`sentence` says all of it.
         """
+        is_proven = statement.status in (Status.OPTIMAL, Status.UNEXPLAINABLE)
+        if beside_sentence and not (is_proven and (statement.features or statement.scope != "tried")):
+            return ""
         name = f"proof_{statement.status}"
         if statement.minimise == "cost" and f"{name}_cost" in self._texts:
             name = f"{name}_cost"
@@ -253,7 +256,9 @@ class Speaker:
     def _more(self, statement: Statement) -> Iterator[str]:
         if statement.n_sets > 1:
             number = "many" if statement.n_sets > 2 else "one"
-            yield self._fill(f"other_sets_{number if statement.sets_complete else 'at_least'}", n=statement.n_sets - 1)
+            yield self._fill(
+                f"other_sets_{number if statement.sets_complete else 'at_least'}", n=self.count(statement.n_sets - 1)
+            )
         if statement.status is Status.UNEXPLAINABLE and statement.searched == "candidates":
             yield self._fill("candidates")
         if statement.status is Status.FEASIBLE:
@@ -281,20 +286,39 @@ class Speaker:
             number = "one" if fewest == 1 else "many"
             yield self._fill(f"{'price' if statement.features else 'not_credible'}_{number}", n=fewest, share=share)
 
-    def percent(self, share: float) -> str:
-        """A share in percent, to three digits.
+    def percent(self, share: float, form: str = ".3g") -> str:
+        """A share in percent, to three digits unless asked otherwise.
 
         Parameters
         ----------
         share : float
             Between 0 and 1.
+        form : str, default=".3g"
+            How the number before the sign is written, as in Python's ``format``.
 
         Returns
         -------
         str
-            Such as "12.5 %".
+            Such as "12.5%", or "12,5 %" in German.
         """
-        return self._fill("percent", value=f"{100.0 * share:.3g}".replace(".", self._marks["decimal"]))
+        return self._fill("percent", value=self.number(100.0 * share, form))
+
+    def number(self, number: float, form: str = ".3g") -> str:
+        """A number such as a score or a mean, with the language's mark for decimals.
+
+        Parameters
+        ----------
+        number : float
+            The number.
+        form : str, default=".3g"
+            How it is written, as in Python's ``format``.
+
+        Returns
+        -------
+        str
+            Such as "0.625", or "0,625" in German.
+        """
+        return f"{number:{form}}".replace(".", self._marks["decimal"])
 
     def _not_permitted(self, statement: Statement) -> Iterator[str]:
         if statement.not_permitted != "none":
@@ -320,8 +344,8 @@ class Speaker:
             target=self.decision(statement.target),
             decision=decision or "",
             other=self.decision(statement.other),
-            score=self._number(statement.score),
-            threshold=self._number(statement.threshold),
+            score=self.number(statement.score),
+            threshold=self.number(statement.threshold),
             what="" if statement.highest is None else self._texts[f"{statement.highest}_text"],
         )
 
@@ -487,19 +511,20 @@ class Speaker:
     def _restricted(self, statement: Statement) -> str:
         return self.join([self.label(feature) for feature in statement.restricted])
 
-    def _number(self, number: float) -> str:
-        text = f"{number:.3g}"
-        return text if self._marks["decimal"] == "." else text.replace(".", self._marks["decimal"])
-
     def _fill(self, name: str, by_class: Any = None, **fields: Any) -> str:
-        letter = f"letter_{name}"
-        # who sets a text of a language sets it for letters, too
-        if self._letters and letter in self._texts and (name not in self._overridden or letter in self._overridden):
-            name = letter
+        if self._letters:
+            name = self._variant(name, f"letter_{name}")
+        if str(fields.get("n")) == "1":
+            name = self._variant(name, f"{name}_one")
         template = self._texts[name]
         if isinstance(template, Mapping):
             template = template.get(by_class, load_language(None)[name])
         return str(template.format_map(_Blank(fields)))
+
+    def _variant(self, name: str, variant: str) -> str:
+        """A text for letters or for one thing, where there is one: who sets a text sets its variants, too."""
+        is_used = variant in self._texts and (name not in self._overridden or variant in self._overridden)
+        return variant if is_used else name
 
 
 def _is_number(value: Any) -> bool:

@@ -65,6 +65,8 @@
       draw();
     }
 
+    const decimal = (number) => (number === null ? "" : String(number).replace(".", data.texts.decimal));
+
     function cell(line, text, name) {
       const made = line.insertCell();
       made.textContent = text;
@@ -91,8 +93,8 @@
         } else label.textContent = data.id[row];
         cell(line, data.names[data.status[row]]);
         cell(line, data.size[row] ?? "", "number");
-        cell(line, data.score[row] ?? "", "number");
-        cell(line, data.after[row] ?? "", "number");
+        cell(line, decimal(data.score[row]), "number");
+        cell(line, decimal(data.after[row]), "number");
         cell(line, columns.features(row));
         cell(line, data.text[row]);
       }
