@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 
 import sev
 
-
 PLOTS = {
     "changes": lambda one: one.plot(),
     "hypercube": sev.plots.hypercube,
@@ -31,11 +30,12 @@ def test_credibility_is_under_the_title_where_it_is_known(plot):
     labels = (rows.a + rows.b > 0).astype(int)
     model = LogisticRegression().fit(rows, labels)
     values = "any" if plot == "ranges" else "reference"
-    one = sev.Explainer(model, rows, labels).explain_one(rows[labels == 1].iloc[0], values=values)
+    query = rows[labels == 1].iloc[0]
+    one = sev.Explainer(model, rows, labels).explain_one(query, values=values)
     assert one.credibility is not None
     which = "the first result" if len(one.sets) > 1 else "the result"
     told = f"; {which} is more ordinary than {one.credibility:.0%} of the real rows of the other class"
     assert subtitle(plot, one).endswith(told)
-    without = sev.Explainer(model, rows, labels, credibility=False).explain_one(rows[labels == 1].iloc[0], values=values)
+    without = sev.Explainer(model, rows, labels, credibility=False).explain_one(query, values=values)
     assert without.credibility is None
     assert "ordinary" not in subtitle(plot, without)

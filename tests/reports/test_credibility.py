@@ -22,7 +22,11 @@ def _written(many, path, **options):
 
 @pytest.mark.parametrize(
     ("language", "column", "card"),
-    [("en", "Credibility", "credible: at least"), ("de", "Glaubwürdigkeit", "glaubwürdig"), ("es", "Credib", "creíbles")],
+    [
+        ("en", "Credibility", "credible: at least"),
+        ("de", "Glaubwürdigkeit", "glaubwürdig: mindestens"),
+        ("es", "Credibilidad", "creíbles: al menos"),
+    ],
 )
 def test_each_decision_has_its_credibility_and_the_summary_the_share_of_credible_ones(tmp_path, language, column, card):
     many = cases.loan_explainer().explain(cases.loans()[0][:120])

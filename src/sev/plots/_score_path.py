@@ -87,7 +87,8 @@ def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explain
     title(
         ax,
         f"The score on its way {across} the threshold",
-        f"threshold {explanation.threshold:.3g} (dashed); right of it: predicted {target}{credibility_text(explanation)}",
+        f"threshold {explanation.threshold:.3g} (dashed); right of it: predicted {target}"
+        f"{credibility_text(explanation)}",
     )
     return ax
 
