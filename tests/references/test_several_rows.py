@@ -255,3 +255,31 @@ def test_the_old_name_still_works():
 def test_wrong_arguments(wrong):
     with pytest.raises(InputError):
         wrong()
+
+
+@pytest.mark.parametrize("kind", ["linear", "trees", "black box"])
+def test_best_is_proven_where_a_row_that_explains_nothing_differs_in_few_features(kind):
+    """Nothing crosses against a row that differs in one feature: that says nothing about larger sets elsewhere."""
+    X, y = loans(1)
+    model = model_of("trees" if kind == "black box" else kind, X, y)
+    few = X[model.predict_proba(X)[:, 1] > 0.7].iloc[:20]
+    accepted = X[~y & ~model.predict(X)].iloc[:3]
+    checked = 0
+    for place in range(len(few)):
+        query = few.iloc[[place]]
+        twin = query.assign(region="south" if query["region"].iloc[0] == "north" else "north")
+        rows = pd.concat([twin, accepted])
+        explainer = sev.Explainer(
+            (lambda some: model.predict_proba(some)[:, 1]) if kind == "black box" else model,
+            X,
+            y,
+            reference=Best(Rows(rows)),
+            allow_positive_reference=True,
+            restricted=["region"],
+        )
+        [one] = explainer.explain(query)
+        by_hand = smallest_by_hand(model, query.iloc[0], accepted.assign(region=query["region"].iloc[0]))
+        assert one.size == by_hand
+        assert one.status == "optimal", (kind, place, one.size, one.lower_bound)
+        checked += one.size > 1
+    assert checked > 3

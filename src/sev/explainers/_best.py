@@ -10,10 +10,12 @@ import pandas as pd
 from sev.core import Answers, Solution, Status
 from sev.explainers._query_proof import Doubts
 from sev.explainers._task import Outcome, Task
-from sev.explainers._work import Settings
+from sev.explainers._work import Settings, limits_below
 from sev.typing import BoolArray, FloatArray, IntArray
 
 _SETTLED = (Status.NOT_TARGET.code, Status.ERROR.code)
+#: The lower bound of a reference row against which no set crosses, however large.
+_NO_SIZE = 1 << 40
 
 
 def answer_best(task: Task, queries: pd.DataFrame, settings: Settings, *, trusted: bool = True) -> Outcome:
@@ -27,9 +29,74 @@ def answer_best(task: Task, queries: pd.DataFrame, settings: Settings, *, truste
     if not task.reference.several:
         return first
     search = _Search(task, queries, settings, first, trusted=trusted)
-    for reference in search.others():
+    for reference in search.pairs.others():
         search.try_reference(reference)
     return search.outcome()
+
+
+class Pairs:
+    """The rows that are explained at all, each with the reference rows that it is compared with.
+
+    Parameters
+    ----------
+    task : Task
+        The class.
+    queries : DataFrame
+        All rows.
+    answers : Answers
+        Those against the first reference row of each.
+    """
+
+    def __init__(self, task: Task, queries: pd.DataFrame, answers: Answers) -> None:
+        self._rows = np.flatnonzero(~np.isin(answers.status, _SETTLED))
+        self._candidates = task.reference.candidates(queries.iloc[self._rows])
+
+    def others(self) -> list[int]:
+        """Reference rows that are not the first of every query."""
+        return np.unique(self._candidates[:, 1:]).tolist() if len(self._rows) else []
+
+    def rows_of(self, reference: int) -> IntArray:
+        """Rows that a reference row is compared with, but not as their first."""
+        mine = (self._candidates[:, 1:] == reference).any(axis=1) & (self._candidates[:, 0] != reference)
+        return self._rows[mine]
+
+
+class ProofOverAll:
+    """What is proven about each row over all reference rows that were searched so far.
+
+    Parameters
+    ----------
+    answers : Answers
+        Those against the first reference row of each query.
+    """
+
+    def __init__(self, answers: Answers) -> None:
+        self._none = answers.status == Status.UNEXPLAINABLE.code
+        self._bounds: IntArray = np.where(self._none, _NO_SIZE, answers.lower_bound)
+        self._all_proven = self._none | (answers.status == Status.OPTIMAL.code)
+
+    def add(self, rows: IntArray, found: Solution | Answers, known: FloatArray) -> None:
+        """One more reference row for some rows, searched below the sizes that are known; NaN: to the end."""
+        failed = np.isin(found.status, _SETTLED)  # the model raised: nothing is known about this reference row
+        none = found.status == Status.UNEXPLAINABLE.code
+        # nothing below the known size: from there on this reference row cannot win
+        most = np.where(np.isnan(known), _NO_SIZE, np.nan_to_num(known)).astype(np.int64)
+        bounds = np.where(none, _NO_SIZE, np.where(failed, 1, np.minimum(found.lower_bound, most)))
+        self._bounds[rows] = np.minimum(self._bounds[rows], bounds)
+        self._none[rows] &= none
+        self._all_proven[rows] &= none | (found.status == Status.OPTIMAL.code)
+
+    def apply(self, answers: Answers, *, by_cost: bool = False) -> Answers:
+        """The status and the bound of each answer, over all reference rows."""
+        found, kept = answers.has_set, np.isin(answers.status, _SETTLED)
+        is_proven = self._all_proven if by_cost else answers.sizes() <= self._bounds
+        proven = np.where(is_proven, Status.OPTIMAL.code, Status.FEASIBLE.code)
+        nothing = np.where(self._none, Status.UNEXPLAINABLE.code, Status.UNDECIDED.code)
+        return replace(
+            answers,
+            status=np.where(kept, answers.status, np.where(found, proven, nothing)).astype(np.int8),
+            lower_bound=np.where(kept | (~found & self._none), answers.lower_bound, self._bounds),
+        )
 
 
 class _Search:
@@ -38,43 +105,46 @@ class _Search:
     def __init__(self, task: Task, queries: pd.DataFrame, settings: Settings, first: Outcome, *, trusted: bool) -> None:
         self._task, self._queries, self._settings, self._first = task, queries, settings, first
         self._trusted = trusted
-        answers = first.answers
-        self._rows = np.flatnonzero(~np.isin(answers.status, _SETTLED))
-        self._candidates = task.reference.candidates(queries.iloc[self._rows])
-        self._sizes: FloatArray = answers.sizes()
-        self._winner = answers.reference - task.first_reference
-        self._bounds = answers.lower_bound.copy()
-        self._none = answers.status == Status.UNEXPLAINABLE.code
-
-    def others(self) -> list[int]:
-        """Reference rows that are not the first of every query."""
-        return np.unique(self._candidates[:, 1:]).tolist() if len(self._rows) else []
+        self.pairs = Pairs(task, queries, first.answers)
+        self._proof = ProofOverAll(first.answers)
+        self._sizes: FloatArray = first.answers.sizes()
+        self._winner = first.answers.reference - task.first_reference
+        self._encoded = _Encoded(task, queries, settings, np.flatnonzero((self._sizes > 1) & first.read & trusted))
 
     def try_reference(self, reference: int) -> None:
         """Search one more reference row, for the queries that it belongs to."""
-        mine = self._rows[(self._candidates[:, 1:] == reference).any(axis=1) & (self._candidates[:, 0] != reference)]
-        sizes = self._sizes[mine]
-        for size in np.unique(sizes[sizes != 1]).tolist():  # NaN, where nothing is found yet, is last
-            rows = mine[np.isnan(sizes) if np.isnan(size) else sizes == size]
-            self._take(rows, reference, self._searched(rows, reference, _smaller_than(self._settings, size)), size)
-
-    def _searched(self, rows: IntArray, reference: int, settings: Settings) -> Solution | Answers:
-        queries, assigned = self._queries.iloc[rows], np.full(len(rows), reference, dtype=np.int64)
+        mine = self.pairs.rows_of(reference)
+        mine = mine[~(self._sizes[mine] <= 1)]
         # that nothing is found is a claim like any other: the model checks it
-        if self._trusted and settings.limits.within_size and self._first.read[rows].all():
-            solution = self._task.search(queries, settings, assigned)
-            if solution is not None:
-                return solution
-        return self._task.answer(queries, settings, trusted=self._trusted, assigned=assigned).answers
+        quick = mine[self._encoded.has(mine)]
+        solution = (
+            self._task.search_below(
+                self._queries.iloc[quick], self._settings, reference, self._encoded.take(quick), self._sizes[quick]
+            )
+            if quick.size
+            else None
+        )
+        if solution is not None:
+            self._take(quick, reference, solution)
+            mine = np.setdiff1d(mine, quick)
+        known = self._sizes[mine]
+        for size in np.unique(known).tolist():  # NaN, where nothing is found yet, is last
+            rows = mine[np.isnan(known) if np.isnan(size) else known == size]
+            limits = limits_below(self._settings.limits, size)
+            assigned = np.full(len(rows), reference, dtype=np.int64)
+            self._take(rows, reference, self._answer(rows, assigned, replace(self._settings, limits=limits)).answers)
 
-    def _take(self, rows: IntArray, reference: int, found: Solution | Answers, known: float) -> None:
+    def _answer(self, rows: IntArray, assigned: IntArray, settings: Settings) -> Outcome:
+        """Rows that were scored already, explained against other reference rows."""
+        scores = self._first.answers.score[rows]
+        queries = self._queries.iloc[rows]
+        return self._task.answer(queries, settings, trusted=self._trusted, assigned=assigned, scores=scores)
+
+    def _take(self, rows: IntArray, reference: int, found: Solution | Answers) -> None:
+        known = self._sizes[rows]
+        self._proof.add(rows, found, known)
         sizes = np.where(found.has_set, found.sizes(), np.nan)
-        failed = found.status == Status.ERROR.code  # the model raised: nothing is known about this reference row
-        # nothing below the known size: from there on this reference row cannot win
-        bounds = found.lower_bound if np.isnan(known) else np.minimum(found.lower_bound, int(known))
-        self._bounds[rows] = np.minimum(self._bounds[rows], np.where(failed, 1, bounds))
-        self._none[rows] &= found.status == Status.UNEXPLAINABLE.code
-        better: BoolArray = ~np.isnan(sizes)
+        better: BoolArray = (sizes < known) | (np.isnan(known) & ~np.isnan(sizes))
         self._winner[rows[better]] = reference
         self._sizes[rows[better]] = sizes[better]
 
@@ -84,9 +154,7 @@ class _Search:
         answers, read, doubts = first.answers, first.read.copy(), first.doubts
         changed = np.flatnonzero(self._winner != answers.reference - self._task.first_reference)
         if changed.size:
-            again = self._task.answer(
-                self._queries.iloc[changed], self._settings, trusted=self._trusted, assigned=self._winner[changed]
-            )
+            again = self._answer(changed, self._winner[changed], self._settings)
             place = np.arange(len(answers))
             place[changed] = len(answers) + np.arange(len(changed))
             answers = Answers.concatenate([answers, again.answers]).take(place)
@@ -97,23 +165,23 @@ class _Search:
                 max(doubts.familiar, again.doubts.familiar),
                 max(doubts.strange, again.doubts.strange),
             )
-        return replace(first, answers=self._with_proofs(answers), read=read, doubts=doubts)
-
-    def _with_proofs(self, answers: Answers) -> Answers:
-        """The status and the bound of each answer, over all reference rows."""
-        found = answers.has_set
-        proven = np.where(answers.sizes() <= self._bounds, Status.OPTIMAL.code, Status.FEASIBLE.code)
-        nothing = np.where(self._none, Status.UNEXPLAINABLE.code, Status.UNDECIDED.code)
-        kept = np.isin(answers.status, _SETTLED)
-        return replace(
-            answers,
-            status=np.where(kept, answers.status, np.where(found, proven, nothing)).astype(np.int8),
-            lower_bound=np.where(kept | (~found & self._none), answers.lower_bound, self._bounds),
-        )
+        return replace(first, answers=self._proof.apply(answers), read=read, doubts=doubts)
 
 
-def _smaller_than(settings: Settings, size: float) -> Settings:
-    if np.isnan(size):
-        return settings
-    most = int(size) - 1 if settings.limits.max_size is None else min(int(size) - 1, settings.limits.max_size)
-    return replace(settings, limits=replace(settings.limits, max_size=most, first_only=True, within_size=True))
+class _Encoded:
+    """Rows in encoded space, encoded once for all reference rows: those that the reading is known to be right about."""
+
+    def __init__(self, task: Task, queries: pd.DataFrame, settings: Settings, rows: IntArray) -> None:
+        encoded = task.encode_queries(queries.iloc[rows], settings) if rows.size else None
+        self._lines = np.zeros((0, 0)) if encoded is None else encoded
+        self._place = np.full(len(queries), -1, dtype=np.int64)
+        if encoded is not None:
+            self._place[rows] = np.arange(len(rows))
+
+    def has(self, rows: IntArray) -> BoolArray:
+        """Which rows are encoded."""
+        return np.asarray(self._place[rows] >= 0)
+
+    def take(self, rows: IntArray) -> FloatArray:
+        """Some of the encoded rows."""
+        return self._lines[self._place[rows]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,9 @@ from sev.actions import ChoiceDestinations, Destinations, NumberDestinations, re
 from sev.backends import CannotReadError
 from sev.backends.free import AdditiveSearch, CandidateSearch, FreeProblem, FreeSearch, FreeSolution, move_rows
 from sev.backends.trees.free import TreeSearch
-from sev.core import Answers, LazyList, Limits, Status, ragged_take, unpack
+from sev.core import Answers, LazyList, Limits, Status, unpack
 from sev.explainers._distances import MOST_ORDERED
+from sev.explainers._free_answers import FreeAnswers
 from sev.explainers._free_choice import CredibleRows, order_of_sets
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
 from sev.explainers._vertices import score_rows_safely
@@ -30,51 +31,6 @@ if TYPE_CHECKING:
 _PREDICTIONS_AGAIN = 20_000
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FreeAnswers:
-    """Answers of rows, with the rows that their sets lead to.
-
-    Parameters
-    ----------
-    answers : Answers
-        One for each row, all sets listed.
-    results : DataFrame
-        The changed row of each set, in the common form.
-    searched : ndarray of str
-        For each row "all" ("reference" where that is all) or "candidates": which of the permitted values were searched.
-    enough : LazyList of dict
-        For each set and feature, values that do: a pair of ends or a tuple of values.
-    """
-
-    answers: Answers
-    results: pd.DataFrame
-    searched: np.ndarray[Any, np.dtype[np.str_]]
-    enough: LazyList[Mapping[str, Any]]
-
-    @classmethod
-    def concatenate(cls, parts: list[FreeAnswers]) -> FreeAnswers:
-        """Answers of consecutive rows as one."""
-        if len(parts) == 1:
-            return parts[0]
-        filled = [part.results for part in parts if len(part.results)] or [parts[0].results]
-        return cls(
-            answers=Answers.concatenate([part.answers for part in parts]),
-            results=pd.concat(filled, ignore_index=True),
-            searched=np.concatenate([part.searched for part in parts]),
-            enough=LazyList.concatenate([part.enough for part in parts]),
-        )
-
-    def take(self, rows: IntArray) -> FreeAnswers:
-        """The same for some rows, in the given order."""
-        _, items = ragged_take(self.answers.offsets, rows)
-        return FreeAnswers(
-            answers=self.answers.take(rows),
-            results=self.results.iloc[items].reset_index(drop=True),
-            searched=self.searched[rows],
-            enough=self.enough.take(items.tolist()),
-        )
-
-
 def search_of(task: Task) -> FreeSearch:
     """The family's search over permitted values."""
     if task.reading is not None and task.reading.backend.family in ("linear", "additive") and task.bound is not None:
@@ -84,35 +40,16 @@ def search_of(task: Task) -> FreeSearch:
     return CandidateSearch()
 
 
-def answer_free_chunk(tasks: list[Task], queries: pd.DataFrame, settings: Settings) -> FreeAnswers:
-    """Explain the rows of one chunk."""
-    if len(tasks) == 1:
-        return _FreeWork(tasks[0], settings).answer(queries)
-    leads = np.column_stack([task.score_safely(queries)[0] - task.scorer.threshold for task in tasks])
-    predicted = len(tasks) - 1 - np.argmax(np.nan_to_num(leads, nan=-np.inf)[:, ::-1], axis=1)
-    parts, places = [], []
-    for number, task in enumerate(tasks):
-        rows = np.flatnonzero(predicted == number)
-        if rows.size:
-            parts.append(_FreeWork(task, settings).answer(queries.iloc[rows]))
-            places.append(rows)
-    return (
-        FreeAnswers.concatenate(parts).take(np.argsort(np.concatenate(places), kind="stable"))
-        if parts
-        else _FreeWork(tasks[0], settings).answer(queries)
-    )
+class FreeWork:
+    """The rows of one class in one call.
 
-
-def place_results(answers: Answers, references: pd.DataFrame, results: pd.DataFrame) -> tuple[Answers, pd.DataFrame]:
-    """The references followed by the changed row of each set, and answers that name the row of their first set."""
-    number = answers.reference.copy()
-    number[answers.has_set] = len(references) + answers.offsets[:-1][answers.has_set]
-    rows = pd.concat([references, results], ignore_index=True) if len(results) else references.copy()
-    return replace(answers, reference=number), rows
-
-
-class _FreeWork:
-    """The rows of one class in one call."""
+    Parameters
+    ----------
+    task : Task
+        The class.
+    settings : Settings
+        What the user asked for.
+    """
 
     def __init__(self, task: Task, settings: Settings) -> None:
         assert task.bound is not None
@@ -126,13 +63,21 @@ class _FreeWork:
         least = settings.min_credibility
         self._credible = CredibleRows(task, least) if least > 0 else None
 
-    def answer(self, queries: pd.DataFrame) -> FreeAnswers:
-        """Explain rows; those that are not of the class, or on which the model fails, are marked so."""
+    def answer(self, queries: pd.DataFrame, assigned: IntArray | None = None) -> FreeAnswers:
+        """Explain rows; those that are not of the class, or on which the model fails, are marked so.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            The rows.
+        assigned : ndarray of int, default=None
+            Number of each row's reference row; None: the first that the reference assigns.
+        """
         task = self._task
         scores, reasons = task.score_safely(queries)
         rows = np.flatnonzero(np.isfinite(scores) & task.scorer.is_positive(scores))
         positives = queries.iloc[rows]
-        assigned = task.reference.assigned(positives)
+        assigned = task.reference.assigned(positives) if assigned is None else assigned[rows]
         destinations = self._destinations(positives, assigned)
         found = self._search(positives, destinations, scores[rows])
         all_seen = found.solution.complete
@@ -145,9 +90,8 @@ class _FreeWork:
         sets = unpack(solution.masks, len(task.space))
         results = move_rows(positives, task.space, destinations, owner, sets, moves.targets)
         after = self._scores_of(found, results)
-        first = np.full(len(rows), np.nan)
         has_set = np.flatnonzero(solution.has_set)
-        first[has_set] = after[solution.offsets[has_set]]
+        firsts = solution.offsets[has_set]
         n_rows = len(queries)
         status = np.full(n_rows, Status.NOT_TARGET.code, dtype=np.int8)
         status[list(reasons)] = Status.ERROR.code
@@ -161,14 +105,14 @@ class _FreeWork:
                 status=_spread(status, rows, solution.status),
                 lower_bound=_spread(np.zeros(n_rows, dtype=np.int64), rows, solution.lower_bound),
                 score=scores,
-                result_score=_spread(np.full(n_rows, np.nan), rows, first),
+                result_score=_spread(np.full(n_rows, np.nan), rows[has_set], after[firsts]),
                 target=np.full(n_rows, task.number, dtype=np.int64),
                 reference=_spread(np.zeros(n_rows, dtype=np.int64), rows, assigned) + task.first_reference,
                 offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
                 masks=solution.masks,
                 complete=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
                 listed=np.ones(n_rows, dtype=np.bool_),
-                size_without_limit=self._sizes_without_limit(queries),
+                size_without_limit=np.full(n_rows, np.nan),
                 first_of_all=_spread(np.ones(n_rows, dtype=np.bool_), rows, all_seen),
                 reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
             ),
@@ -181,6 +125,7 @@ class _FreeWork:
                     for place, one in zip(places, found.enough.get(places), strict=True)
                 ],
             ),
+            costs=_spread(np.full(n_rows, np.nan), rows[has_set], moves.cost[firsts]),
         )
 
     def _destinations(self, queries: pd.DataFrame, assigned: IntArray) -> Destinations:
@@ -192,12 +137,6 @@ class _FreeWork:
                 self._bound, queries, references, assigned, settings.allowed, has_actions=has_actions
             )
         return self._bound.destinations(queries, references, assigned, settings.values, settings.allowed)
-
-    def _sizes_without_limit(self, queries: pd.DataFrame) -> FloatArray:
-        """The sizes of the smallest sets whether or not their results are credible; NaN where these need not be."""
-        if self._credible is None:
-            return np.full(len(queries), np.nan)
-        return _FreeWork(self._task, replace(self._wanted, min_credibility=0.0)).answer(queries).answers.sizes()
 
     def _in_order(self, queries: pd.DataFrame, destinations: Destinations, found: FreeSolution) -> FreeSolution:
         """The same with the sets of each row in the order that was asked for, and no more than are wanted."""

@@ -12,7 +12,8 @@ from joblib import Parallel, delayed
 from sev.core import LazyList
 from sev.exceptions import InterruptedExplanation
 from sev.explainers._batches import answers_of_unseen, progress_bar
-from sev.explainers._free import FreeAnswers, answer_free_chunk
+from sev.explainers._free_answers import FreeAnswers
+from sev.explainers._free_best import answer_free_chunk
 from sev.explainers._task import Task
 from sev.explainers._work import Settings
 
@@ -72,4 +73,5 @@ def _unseen(n_rows: int, queries: pd.DataFrame, n_features: int) -> FreeAnswers:
         results=queries.iloc[:0].reset_index(drop=True),
         searched=np.full(n_rows, "all", dtype="<U10"),
         enough=LazyList.of(()),
+        costs=np.full(n_rows, np.nan),
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from sev.core import Answers
 from sev.exceptions import InterruptedExplanation
 from sev.explainers._batches import answer_all
-from sev.explainers._free import FreeAnswers
+from sev.explainers._free_answers import FreeAnswers
 from sev.explainers._free_batches import answer_free
 from sev.explainers._permitted import warn_of_broken_rules
 from sev.explainers._source import ExplainerSource

@@ -12,7 +12,7 @@ from sev.actions import Actions
 from sev.core import Answers, Solution, plain_value
 from sev.credibility import FittedFunction
 from sev.explainers._batches import answer_all
-from sev.explainers._free import FreeAnswers, place_results
+from sev.explainers._free_answers import FreeAnswers, place_results
 from sev.explainers._free_batches import answer_free
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin

@@ -107,7 +107,13 @@ class Task:
     credibility: LazyCredibility | None = None
 
     def answer(
-        self, queries: pd.DataFrame, settings: Settings, *, trusted: bool = True, assigned: IntArray | None = None
+        self,
+        queries: pd.DataFrame,
+        settings: Settings,
+        *,
+        trusted: bool = True,
+        assigned: IntArray | None = None,
+        scores: FloatArray | None = None,
     ) -> Outcome:
         """Explain rows; those that are not of the class, or on which the model fails, are marked so.
 
@@ -121,6 +127,8 @@ class Task:
             Whether the reading of the model, if there is one, may be used.
         assigned : ndarray of int, default=None
             Number of each row's reference row; None: the first that the reference assigns.
+        scores : ndarray, default=None
+            The model's own scores of the rows, where they are known and finite.
 
         Returns
         -------
@@ -130,7 +138,10 @@ class Task:
         at_once = self._answer_at_once(queries, settings, assigned) if trusted else None
         if at_once is not None:
             return at_once
-        scores, reasons, transformed = self._score_and_transform(queries)
+        reasons: dict[int, str] = {}
+        transformed = None
+        if scores is None:
+            scores, reasons, transformed = self._score_and_transform(queries)
         rows = np.flatnonzero(np.isfinite(scores) & self.scorer.is_positive(scores))
         everything = len(rows) == len(queries)
         positives = queries if everything else queries.iloc[rows]
@@ -202,8 +213,8 @@ class Task:
             doubts=replace(work.doubts, rows={int(rows[row]): reason for row, reason in work.doubts.rows.items()}),
         )
 
-    def search(self, queries: pd.DataFrame, settings: Settings, assigned: IntArray) -> Solution | None:
-        """What the reading finds for rows on which it is known to be right; None where more than it is needed.
+    def encode_queries(self, queries: pd.DataFrame, settings: Settings) -> FloatArray | None:
+        """Rows in encoded space, for :meth:`search_below`; None where that is not possible.
 
         Parameters
         ----------
@@ -211,18 +222,48 @@ class Task:
             The rows.
         settings : Settings
             What the user asked for.
-        assigned : ndarray of int
-            Number of each row's reference row.
+
+        Returns
+        -------
+        ndarray or None
+            One line for each row.
+        """
+        # whether a set keeps the rules, or is credible, is not known to the reading
+        if self.reading is None or self.has_actions or settings.min_credibility > 0:
+            return None
+        try:
+            return self.reading.encoding.encode(queries)
+        except Exception:  # one of the rows is such that the model raises
+            return None
+
+    def search_below(
+        self, queries: pd.DataFrame, settings: Settings, reference: int, encoded: FloatArray, sizes: FloatArray
+    ) -> Solution | None:
+        """What the reading finds below given sizes for rows on which it is known to be right; None where more than it
+        is needed.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            The rows.
+        settings : Settings
+            What the user asked for.
+        reference : int
+            Number of the reference row.
+        encoded : ndarray
+            The rows in encoded space.
+        sizes : ndarray
+            For each row the size that a set must be smaller than.
 
         Returns
         -------
         Solution or None
             What was found, or None.
         """
-        # whether a set keeps the rules, or is credible, is not known to the reading
-        if self.has_actions or settings.min_credibility > 0:
+        if self.wrong_references[reference]:
             return None
-        return self._work(queries, settings, None, assigned).search_read()
+        assigned = np.full(len(queries), reference, dtype=np.int64)
+        return self._work(queries, settings, None, assigned).search_below(encoded, sizes)
 
     def list_sets(self, queries: pd.DataFrame, known: Solution, settings: Settings, references: IntArray) -> Solution:
         """All minimum sets of rows that were answered by the reading, each checked against the model.

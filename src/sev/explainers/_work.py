@@ -159,16 +159,24 @@ class Work:
             solution, result[again] = self._replace(solution, again)
         return self._finish(solution), result
 
-    def search_read(self) -> Solution | None:
-        """What the reading finds, for rows on which it is known to be right; None where it differs on a reference."""
+    def search_below(self, encoded: FloatArray, sizes: FloatArray) -> Solution | None:
+        """What the reading finds for rows of one reference on which it is known to be right, below given sizes; None
+        where an encoded column has no feature of its own.
+        """
+        task, assigned = self._task, self.vertices.assigned
+        assert task.reading is not None
         try:
-            proof = self._proof(None)
+            task.reading.encoding.own_new_columns(
+                self.vertices.queries, task.reference.rows, assigned, encoded, task.encoded_references
+            )
         except CannotReadError:
             return None
-        proof.refuse_references(self._task.wrong_references)
-        if proof.doubts.rows:
-            return None
-        return self._search(proof).with_proofs()
+        parts = []
+        for size in np.unique(sizes).tolist():
+            rows = np.flatnonzero(sizes == size)
+            limits = limits_below(self._settings.limits, size)
+            parts.append((rows, self._search_rows(encoded, rows, int(assigned[0]), limits)))
+        return Solution.merge(parts).with_proofs()
 
     def answer_unscored(self) -> tuple[Solution, FloatArray, FloatArray] | None:
         """As :meth:`answer_read`, for rows that have not been scored yet: one call of the model for rows and sets.
@@ -245,12 +253,15 @@ class Work:
         if found is not None:
             return found
         for reference, some in _by_reference(self.vertices.assigned):
-            if self._is_positive_already(reference):
-                parts.append((some, _nothing_needed(len(some), self._task.n_features)))
-            else:
-                assert self._task.reading is not None
-                parts.append((some, self._task.reading.backend.solve(self._exact_problem(proof, some, reference))))
+            parts.append((some, self._search_rows(proof.encoded, some, reference, self._settings.limits)))
         return parts[0][1] if len(parts) == 1 else Solution.merge(parts)
+
+    def _search_rows(self, encoded: FloatArray, rows: IntArray, reference: int, limits: Limits) -> Solution:
+        """Solve some rows that are compared with one reference."""
+        if self._is_positive_already(reference):
+            return _nothing_needed(len(rows), self._task.n_features)
+        assert self._task.reading is not None
+        return self._task.reading.backend.solve(self._exact_problem(encoded, rows, reference, limits))
 
     def _search_each(self, proof: QueryProof) -> Solution | None:
         """Solve rows that have many references at once, where the family can."""
@@ -259,7 +270,7 @@ class Work:
         if solve_each is None or self._settings.kind != "minus" or self._credible or len(np.unique(assigned)) < 2:
             return None
         rows = np.arange(self._n_rows, dtype=np.int64)
-        problem = self._exact_problem(proof, rows, int(assigned[0]))
+        problem = self._exact_problem(proof.encoded, rows, int(assigned[0]), self._settings.limits)
         found: Solution | None = solve_each(problem, self._task.encoded_references[assigned])
         return found
 
@@ -268,19 +279,18 @@ class Work:
         score = self._task.reference_scores[reference : reference + 1]
         return self._settings.kind == "plus" and bool(self._task.scorer.is_positive(score)[0])
 
-    def _exact_problem(self, proof: QueryProof, rows: IntArray, reference: int) -> Problem:
+    def _exact_problem(self, encoded: FloatArray, rows: IntArray, reference: int, limits: Limits) -> Problem:
         reading = self._task.reading
         assert reading is not None
         low, high = self._task.band
         second = None if self._credible is None else self._credible.second_sum(rows, reference)
         return replace(
             self._problem(rows),
+            limits=limits,
             low=low,
             high=high,
             # compiled kernels take plain arrays only; a chunk is small enough to copy
-            queries=np.require(
-                proof.encoded if len(rows) == self._n_rows else proof.encoded[rows], requirements=["C", "W"]
-            ),
+            queries=np.require(encoded if len(rows) == self._n_rows else encoded[rows], requirements=["C", "W"]),
             reference=np.require(self._task.encoded_references[reference], requirements=["C", "W"]),
             column_feature=reading.encoding.column_feature,
             second=second,
@@ -459,6 +469,14 @@ def _first_scores(rows: IntArray, scores: FloatArray, n_rows: int) -> FloatArray
     result = np.full(n_rows, np.nan)
     result[rows[::-1]] = scores[::-1]  # the first of each row is written last
     return result
+
+
+def limits_below(limits: Limits, size: float) -> Limits:
+    """The same limits for a search that only sets of fewer features matter to; NaN: any size."""
+    if np.isnan(size):
+        return limits
+    most = int(size) - 1 if limits.max_size is None else min(int(size) - 1, limits.max_size)
+    return replace(limits, max_size=most, first_only=True, within_size=True)
 
 
 def find_twins(queries: pd.DataFrame, assigned: IntArray) -> tuple[IntArray, IntArray]:

@@ -9,7 +9,7 @@ import pandas as pd
 from sev.core import Status
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanation, speaker_of
+from sev.plots._shown import ShownExplanation, credibility_text, speaker_of
 from sev.text import enough_in_text
 
 if TYPE_CHECKING:
@@ -135,17 +135,8 @@ def _headings(explanation: ShownExplanation) -> tuple[str, str]:
     more = f"; {n_sets}{'' if explanation.sets_complete else ' or more'} such sets" if n_sets > 1 else ""
     return (
         f"Predicted {target}: {count} {verb}{'es' if verb == 'undo' and explanation.size == 1 else ''} it",
-        f"{proof}{more}{_credibility(explanation)}",
+        f"{proof}{more}{credibility_text(explanation)}",
     )
-
-
-def _credibility(explanation: ShownExplanation) -> str:
-    """How ordinary the result of the first set is, where that is known."""
-    share = explanation.credibility
-    if share is None:
-        return ""
-    which = "the result" if len(explanation.sets) == 1 else "the first result"
-    return f"; {which} is more ordinary than {share:.0%} of the real rows of the other class"
 
 
 def _proof(explanation: ShownExplanation) -> str:

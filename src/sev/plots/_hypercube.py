@@ -11,7 +11,7 @@ from sev.core import kind_label
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanation, speaker_of
+from sev.plots._shown import ShownExplanation, credibility_text, speaker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,8 @@ def hypercube(
     start = "query" if explanation.kind == "minus" else "reference"
     label = kind_label(explanation.kind)
     size = f"{label} = {explanation.size}" if explanation.size is not None else f"{label}: {explanation.status}"
-    title(ax, size, f"from the {start}, one feature at a time{_rest_text(explanation, names, start)}")
+    rest = _rest_text(explanation, names, start)
+    title(ax, size, f"from the {start}, one feature at a time{rest}{credibility_text(explanation)}")
     return ax
 
 

@@ -13,7 +13,7 @@ from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
 from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
-from sev.plots._shown import ShownExplanation, speaker_of
+from sev.plots._shown import ShownExplanation, credibility_text, speaker_of
 from sev.text import enough_in_text
 
 if TYPE_CHECKING:
@@ -83,10 +83,11 @@ def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int
     count = "1 feature" if len(table) == 1 else f"{len(table)} features"
     target = style.name_text(speaker_of(explanation).decision(explanation.target))
     known = any(line is not None for line in table["enough"])
-    below = "circle: now; square: the change that was found; blue: values that do, proven"
-    proven = below if known else "circle: now; square: the change that was found"
+    proven = "circle: now; square: the change that was found" + ("; blue: values that do, proven" if known else "")
     status = "" if explanation.status is Status.OPTIMAL else "; a smaller change was not ruled out"
-    title(ax, f"Predicted {target}: what would change it ({count})", f"{proven}; grey: the background{status}")
+    credible = credibility_text(explanation) if number == 0 else ""
+    below = f"{proven}; grey: the background{status}{credible}"
+    title(ax, f"Predicted {target}: what would change it ({count})", below)
     return ax
 
 

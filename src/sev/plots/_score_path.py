@@ -10,7 +10,7 @@ import pandas as pd
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanation, speaker_of
+from sev.plots._shown import ShownExplanation, credibility_text, speaker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +87,8 @@ def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explain
     title(
         ax,
         f"The score on its way {across} the threshold",
-        f"threshold {explanation.threshold:.3g} (dashed); right of it: predicted {target}",
+        f"threshold {explanation.threshold:.3g} (dashed); right of it: predicted {target}"
+        f"{credibility_text(explanation)}",
     )
     return ax
 

@@ -110,3 +110,12 @@ class ShownExplanations(Protocol):
 def speaker_of(shown: ShownExplanation | ShownExplanations) -> Speaker:
     """The names of features, values and decisions that the results' own labels give them."""
     return Speaker(shown.columns, labels=shown.labels)
+
+
+def credibility_text(explanation: ShownExplanation) -> str:
+    """How ordinary the result of the first set is, where that is known."""
+    share = explanation.credibility
+    if share is None:
+        return ""
+    which = "the result" if len(explanation.sets) == 1 else "the first result"
+    return f"; {which} is more ordinary than {share:.0%} of the real rows of the other class"

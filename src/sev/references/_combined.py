@@ -85,7 +85,9 @@ class Partial:
 class Best:
     """Of the rows of another reference, the one with the smallest explanation: proven over all of them.
 
-    Each query is compared with every row; of equally small explanations, that with the nearest row is kept.
+    Each query is compared with every row. Of equally small explanations, that with the row nearest to the query is kept
+    where it is one of them, else that with the first row of the reference. The same holds with ``values="typical"``,
+    and for the least cost.
 
     Parameters
     ----------

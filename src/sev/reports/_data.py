@@ -42,6 +42,7 @@ def table_data(
         "size": [None if np.isnan(size) else int(size) for size in many.sizes],
         "score": [_score(score) for score in shown_scores(many)[0].tolist()],
         "after": [_score(score) for score in shown_scores(many)[1].tolist()],
+        "credibility": [_score(share) for share in many.credibilities.tolist()],
         "features": list(labels),
         "sets": [[numbers[name] for name in names] for names in many.first_sets()],
         "text": list(sentences),

@@ -13,8 +13,11 @@ from sev.explanations import Explanations
 from sev.reports._data import row_label, shown_scores
 from sev.reports._permitted import group_table, permitted_changes
 from sev.text import Speaker
+from sev.typing import FloatArray
 
 _MOST_LISTED, _MOST_FEATURES, _MOST_REFERENCES = 25, 20, 4
+#: From which credibility on an answer counts as credible where the call had no limit.
+_CREDIBLE = 0.05
 _ENDINGS = (Status.UNEXPLAINABLE, Status.UNDECIDED, Status.ERROR)
 
 
@@ -31,6 +34,7 @@ def overview(
         "shares": _shares(many, speaker),
         "shares_note": speaker.text("report_shares_note", more=_shares_note(many, speaker)),
         "facts": _facts(many, about, speaker),
+        "has_credibility": bool(_known_credibilities(many).size),
         **permitted_changes(many, about, speaker),
         **group_table(many, by, speaker),
         **_without(many, sentences, speaker),
@@ -67,12 +71,26 @@ def _cards(many: Explanations, explained: int, speaker: Speaker) -> list[tuple[s
         ("report_card_mean", speaker.number(sizes.mean(), ".2f") if sizes.size else "–"),
         ("report_card_one", speaker.percent((sizes == 1).mean(), ".0f") if sizes.size else "–"),
     ]
+    known = _known_credibilities(many)
+    if known.size:
+        cards.append(("report_card_credible", f"{(known >= _least(many)).mean():.0%}"))
     cards += [
         (f"status_{status}", speaker.count(count))
         for status in _ENDINGS
         if (count := int((many.statuses == status).sum())) or status is Status.UNEXPLAINABLE
     ]
-    return [(speaker.text(name), value) for name, value in cards]
+    return [(speaker.text(name, share=speaker.percent(_least(many))), value) for name, value in cards]
+
+
+def _known_credibilities(many: Explanations) -> FloatArray:
+    """The credibility of each answer that has one."""
+    shares = many.credibilities
+    return shares[~np.isnan(shares)]
+
+
+def _least(many: Explanations) -> float:
+    """From which credibility on an answer is counted as credible: the limit of the call, where it had one."""
+    return many.min_credibility or _CREDIBLE
 
 
 def _bar(label: str, count: float, top: float, number: str, kind: str = "") -> dict[str, Any]:

@@ -27,9 +27,13 @@
       size: (row) => data.size[row],
       score: (row) => data.score[row],
       after: (row) => data.after[row],
+      credibility: (row) => data.credibility[row],
       features: (row) => data.sets[row].map((feature) => data.features[feature]).join(", "),
       text: (row) => data.text[row],
     };
+    const hasCredibility = document.querySelector("#decisions-table th[data-column=credibility]") !== null;
+    const shares = new Intl.NumberFormat(lang, { style: "percent", maximumFractionDigits: 1 });
+    const percent = (share) => (share === null ? "" : shares.format(share));
     const haystack = Array.from({ length: n }, (_, row) =>
       [data.id[row], data.statuses[data.status[row]], columns.features(row), data.text[row]].join("\n").toLowerCase());
     const view = { rows: Array.from({ length: n }, (_, row) => row), page: 0, sort: "row", down: false };
@@ -95,6 +99,7 @@
         cell(line, data.size[row] ?? "", "number");
         cell(line, decimal(data.score[row]), "number");
         cell(line, decimal(data.after[row]), "number");
+        if (hasCredibility) cell(line, percent(data.credibility[row]), "number");
         cell(line, columns.features(row));
         cell(line, data.text[row]);
       }

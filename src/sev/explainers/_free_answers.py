@@ -1,0 +1,71 @@
+"""Answers of a search over permitted values, with the rows that their sets lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sev.core import Answers, LazyList, ragged_take
+from sev.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FreeAnswers:
+    """Answers of rows, with the rows that their sets lead to.
+
+    Parameters
+    ----------
+    answers : Answers
+        One for each row, all sets listed.
+    results : DataFrame
+        The changed row of each set, in the common form.
+    searched : ndarray of str
+        For each row "all" ("reference" where that is all) or "candidates": which of the permitted values were searched.
+    enough : LazyList of dict
+        For each set and feature, values that do: a pair of ends or a tuple of values.
+    costs : ndarray
+        The cost of each row's first set; NaN where there is none.
+    """
+
+    answers: Answers
+    results: pd.DataFrame
+    searched: np.ndarray[Any, np.dtype[np.str_]]
+    enough: LazyList[Mapping[str, Any]]
+    costs: FloatArray
+
+    @classmethod
+    def concatenate(cls, parts: list[FreeAnswers]) -> FreeAnswers:
+        """Answers of consecutive rows as one."""
+        if len(parts) == 1:
+            return parts[0]
+        filled = [part.results for part in parts if len(part.results)] or [parts[0].results]
+        return cls(
+            answers=Answers.concatenate([part.answers for part in parts]),
+            results=pd.concat(filled, ignore_index=True),
+            searched=np.concatenate([part.searched for part in parts]),
+            enough=LazyList.concatenate([part.enough for part in parts]),
+            costs=np.concatenate([part.costs for part in parts]),
+        )
+
+    def take(self, rows: IntArray) -> FreeAnswers:
+        """The same for some rows, in the given order."""
+        _, items = ragged_take(self.answers.offsets, rows)
+        return FreeAnswers(
+            answers=self.answers.take(rows),
+            results=self.results.iloc[items].reset_index(drop=True),
+            searched=self.searched[rows],
+            enough=self.enough.take(items.tolist()),
+            costs=self.costs[rows],
+        )
+
+
+def place_results(answers: Answers, references: pd.DataFrame, results: pd.DataFrame) -> tuple[Answers, pd.DataFrame]:
+    """The references followed by the changed row of each set, and answers that name the row of their first set."""
+    number = answers.reference.copy()
+    number[answers.has_set] = len(references) + answers.offsets[:-1][answers.has_set]
+    rows = pd.concat([references, results], ignore_index=True) if len(results) else references.copy()
+    return replace(answers, reference=number), rows
