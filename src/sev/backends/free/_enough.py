@@ -20,9 +20,7 @@ from sev.typing import FloatArray
 _MOST_LISTED = 2_000
 
 
-def find_ranges(
-    terms: Mapping[int, FeatureTerms], row: int, targets: FloatArray, need: float
-) -> dict[int, Enough]:
+def find_ranges(terms: Mapping[int, FeatureTerms], row: int, targets: FloatArray, need: float) -> dict[int, Enough]:
     """The values of the features of one set that do, by number of the feature; nothing where the set is too near.
 
     Parameters
