@@ -28,6 +28,7 @@ Role: TypeAlias = Literal[
     "hand_on",
     "unwrap",
     "votes",
+    "curves",
     "train",
     "reweight",
     "to_bytes",
@@ -67,6 +68,8 @@ class Library:
         ``unwrap(found: Unwrapped)`` takes one wrapper off.
     votes : mapping
         ``votes(unwrapped)``: scores of a model of several classes that predicts by votes, or None.
+    curves : mapping
+        ``curves(step, columns)``: how the columns that a fitted step makes depend on raw numbers, or None.
     train : mapping
         The family whose training tunes such models: "linear", "network" or "trees".
     reweight : mapping
@@ -96,6 +99,7 @@ class Library:
     hand_on: Mapping[str, str] = field(default_factory=dict)
     unwrap: Mapping[str, str] = field(default_factory=dict)
     votes: Mapping[str, str] = field(default_factory=dict)
+    curves: Mapping[str, str] = field(default_factory=dict)
     train: Mapping[str, str] = field(default_factory=dict)
     reweight: Mapping[str, str] = field(default_factory=dict)
     to_bytes: Mapping[str, str] = field(default_factory=dict)

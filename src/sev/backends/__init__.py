@@ -2,6 +2,7 @@
 
 from sev.backends._agreement import check_decisions
 from sev.backends._categories import category_columns
+from sev.backends._curves import ColumnCurve, Curves, encoded_curves, follow_curves
 from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
 from sev.backends._links import Link
 from sev.backends._protocol import Backend, CannotReadError, SplitsEncoder, missing_members
@@ -26,7 +27,9 @@ __all__ = [
     "Backend",
     "CannotReadError",
     "Categories",
+    "ColumnCurve",
     "ColumnwiseEncoding",
+    "Curves",
     "DecisionRule",
     "Link",
     "ModelScores",
@@ -41,6 +44,8 @@ __all__ = [
     "check_decisions",
     "check_probabilities",
     "decision_rule",
+    "encoded_curves",
+    "follow_curves",
     "holds_codes",
     "is_function",
     "missing_members",

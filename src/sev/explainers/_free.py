@@ -11,7 +11,15 @@ import pandas as pd
 
 from sev.actions import ChoiceDestinations, Destinations, NumberDestinations, reference_destinations
 from sev.backends import CannotReadError
-from sev.backends.free import AdditiveSearch, CandidateSearch, FreeProblem, FreeSearch, FreeSolution, move_rows
+from sev.backends.free import (
+    AdditiveSearch,
+    CandidateSearch,
+    FreeProblem,
+    FreeSearch,
+    FreeSolution,
+    NetworkRanges,
+    move_rows,
+)
 from sev.backends.trees.free import TreeSearch
 from sev.core import Answers, LazyList, Limits, Status, unpack
 from sev.explainers._distances import MOST_ORDERED
@@ -37,6 +45,8 @@ def search_of(task: Task) -> FreeSearch:
         return AdditiveSearch(task.reading, task.space, task.sample.iloc[:1], task.bound.observed())
     if task.reading is not None and TreeSearch.takes(task.reading):
         return TreeSearch(task.reading, task.space)
+    if task.reading is not None and NetworkRanges.takes(task.reading):
+        return CandidateSearch(NetworkRanges(task.reading, task.space, task.sample.iloc[:1]))
     return CandidateSearch()
 
 
@@ -182,7 +192,8 @@ class FreeWork:
             return CandidateSearch().solve(problem)
         search = self._task.free_search
         everything = np.arange(n_rows, dtype=np.int64)
-        again = everything if isinstance(search, CandidateSearch) else self._unlike(queries, scores)
+        # what a search reads from the model is no proof about rows on which the two differ
+        again = everything if self._task.reading is None else self._unlike(queries, scores)
         rest = np.setdiff1d(everything, again)
         parts = []
         known = _Known({}, {})

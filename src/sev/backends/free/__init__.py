@@ -2,6 +2,7 @@
 
 from sev.backends.free._additive import AdditiveSearch
 from sev.backends.free._candidates import CandidateSearch, candidates_of
+from sev.backends.free._network_ranges import NetworkRanges
 from sev.backends.free._problem import Enough, FreeProblem, FreeSearch, FreeSolution
 from sev.backends.free._rows import move_rows, replace_columns
 
@@ -12,6 +13,7 @@ __all__ = [
     "FreeProblem",
     "FreeSearch",
     "FreeSolution",
+    "NetworkRanges",
     "candidates_of",
     "move_rows",
     "replace_columns",

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.actions import ChoiceDestinations, Moves, NumberDestinations, grid_ends, on_grid
+from sev.backends._curves import encoded_curves
 from sev.backends._reading import Reading
 from sev.backends.free._additive_cost import find_least_cost, find_refused
+from sev.backends.free._curves import TermCurve, term_curve
+from sev.backends.free._enough import find_ranges
 from sev.backends.free._least_cost import FeatureTerms, LineTable, least_cost
 from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
 from sev.backends.free._rows import move_rows, put_values, replace_columns
@@ -118,6 +121,31 @@ class AdditiveSearch:
             for seen in [np.isin(values, self._observed[number]) & np.isfinite(terms)]
         }
 
+    @cached_property
+    def curves(self) -> dict[int, TermCurve]:
+        """Terms of numbers that are not a line, where the fitted steps of the model say what they are."""
+        waiting = [number for number, shape in self.shapes.items() if shape.kind != "line"]
+        dtypes = [self._row[name].dtype for name in self._row.columns]
+        is_number = [isinstance(one, np.dtype) and (one == np.float64 or one.kind in "iu") for one in dtypes]
+        known = encoded_curves(self._reading, is_number) if waiting else None
+        if known is None:
+            return {}
+        owners = self._reading.encoding.column_feature.tolist()
+        found = {}
+        for number in waiting:
+            [column] = self._space.features[number].columns
+            place = list(self._row.columns).index(column)
+            mine = [one for one, owner in zip(known, owners, strict=True) if owner == number]
+            others = [one for one, owner in zip(known, owners, strict=True) if owner != number]
+            depends = [one for one in mine if one is not None and one.source == place]
+            if any(one is None for one in mine) or any(one is not None and one.source == place for one in others):
+                continue
+            points = self._sampled[number][0]
+            curve = term_curve(depends, partial(self.terms_at, number), float(points[0]), float(points[-1]))
+            if curve is not None:
+                found[number] = curve
+        return found
+
     def _encode_table(self, values: dict[int, FloatArray]) -> FloatArray:
         """Values of several numbers below each other, each encoded on its own columns."""
         height = max(len(one) for one in values.values())
@@ -195,13 +223,14 @@ class _Run:
         rows = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
         line = problem.low if self._sign > 0 else -problem.high
         # surely across, and not by the last bit
-        need = self._sign * start - line + slack + _BEYOND * size
+        sure = self._sign * start - line + slack + 0.5 * _BEYOND * size
+        need = sure + 0.5 * _BEYOND * size
         terms = [self._feature_terms(number, one) for number, one in enumerate(best)]
-        moves, enough = self._choose_values(rows, unpack(solution.masks, n_features), targets, terms, need)
+        moves, enough = self._choose_values(rows, unpack(solution.masks, n_features), targets, terms, need, sure)
         complete = np.full(problem.n_rows, all(one.complete for one in best))
         fewest = FreeSolution(solution=solution, moves=moves, complete_values=complete, enough=enough)
         if problem.minimise == "cost":
-            return find_least_cost(problem, fewest, terms, usable, need)
+            return find_least_cost(problem, fewest, terms, usable, need, sure)
         return fewest
 
     # -- the best value of each feature --------------------------------------------------------------------------------
@@ -226,7 +255,7 @@ class _Run:
             candidates += self._around_vertex(one, shape.vertex, low, high, exists)
         elif shape is not None and shape.kind == "other":
             listed, complete = self._listed(number, one, low, high, exists)
-            candidates += listed
+            best = self._best_of(number, one, best, listed, low, high, exists)
         if one.missing.any():
             candidates.append((np.full(n_rows, np.nan), one.missing))
         for values, permitted in candidates:
@@ -247,21 +276,60 @@ class _Run:
 
     def _listed(
         self, number: int, one: NumberDestinations, low: FloatArray, high: FloatArray, exists: BoolArray
-    ) -> tuple[list[tuple[FloatArray, BoolArray]], bool]:
-        """Values one by one, where no rule says which is best: all of a short grid, else those that occur."""
+    ) -> tuple[FloatArray, bool]:
+        """Values to try beside the ends of what is permitted, and whether the best is surely among all of these."""
         if not exists.any():
-            return [], True
+            return np.zeros(0), True
+        grid = _list_grid(one)
+        if grid is not None:
+            return grid, True
         first, last = float(low[exists].min()), float(high[exists].max())
-        complete = False
         observed = self._problem.observed.get(number, np.zeros(0))
         values = observed[(observed >= first) & (observed <= last)]
-        if one.step is not None:
-            grid = _list_grid(one)
-            complete = grid is not None
-            values = np.asarray(np.round(values / one.step) * one.step, dtype=np.float64) if grid is None else grid
-        return [
-            (np.full(len(low), value), exists & (low <= value) & (value <= high)) for value in values.tolist()
-        ], complete
+        curve = self._search.curves.get(number)
+        complete = curve is not None and curve.covers(first, last)
+        if curve is not None:
+            values = np.concatenate([values, curve.best_values(observed)])
+        if one.step is None:
+            return np.unique(values), complete
+        # the best of a stretch that rises or falls is its first or its last value
+        beside = [
+            on_grid(side((values - origin) / one.step), one.step, origin)
+            for side in (np.floor, np.ceil)
+            for origin in np.unique(one.origin).tolist()
+        ]
+        return np.unique(np.concatenate(beside)), complete
+
+    def _best_of(
+        self,
+        number: int,
+        one: NumberDestinations,
+        best: _Best,
+        values: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        exists: BoolArray,
+    ) -> _Best:
+        """The better of what is known and any of some values, row by row."""
+        if not len(values):
+            return best
+        terms = self._search.terms_at(number, values)
+        order = np.argsort(self._sign * terms, kind="stable")  # the best first
+        values, terms = values[order], terms[order]
+        permitted = exists[:, None] & (low[:, None] <= values) & (values <= high[:, None])
+        permitted &= (values != one.old[:, None]) & np.isfinite(terms)
+        if one.step is not None and len(np.unique(one.origin)) > 1:
+            steps = (values - one.origin[:, None]) / one.step
+            permitted &= np.abs(steps - np.round(steps)) < 1e-9
+        place = np.argmax(permitted, axis=1)
+        gain = terms[place] - self._own[:, number]
+        better = permitted[np.arange(len(place)), place] & (self._sign * gain < self._sign * best.gain)
+        return _Best(
+            np.where(better, values[place], best.target),
+            np.where(better, gain, best.gain),
+            best.usable | better,
+            best.complete,
+        )
 
     def _better(
         self,
@@ -333,9 +401,17 @@ class _Run:
     # -- values of the sets --------------------------------------------------------------------------------------------
 
     def _choose_values(
-        self, rows: IntArray, sets: BoolArray, targets: FloatArray, terms: list[FeatureTerms], need: FloatArray
+        self,
+        rows: IntArray,
+        sets: BoolArray,
+        targets: FloatArray,
+        terms: list[FeatureTerms],
+        need: FloatArray,
+        sure: FloatArray,
     ) -> tuple[Moves, LazyList[Mapping[int, Enough]]]:
-        """The least costly values of each set that surely cross, checked by the model."""
+        """The least costly values of each set that gain what is needed, checked by the model; and ranges whose values
+        gain what surely is enough.
+        """
         problem = self._problem
         costs, proven = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
         chosen = targets[rows].copy()
@@ -375,10 +451,13 @@ class _Run:
         def find_enough(places: list[int]) -> list[dict[int, Enough]]:
             return [
                 {}
-                if refused[place] or not proven[place]
-                else {
-                    number: terms[number].enough(int(rows[place]), chosen[place, number]) for number in members(place)
-                }
+                if refused[place]
+                else find_ranges(
+                    {number: terms[number] for number in members(place)},
+                    int(rows[place]),
+                    chosen[place],
+                    float(sure[rows[place]]),
+                )
                 for place in places
             ]
 
@@ -405,6 +484,10 @@ class _Run:
             seen=seen,
             seen_gains=-self._sign * (terms[None, :] - self._own[:, [number]]),
             seen_all=seen_all,
+            own=self._own[:, number],
+            sign=-self._sign,
+            terms_at=partial(self._search.terms_at, number) if isinstance(one, NumberDestinations) else None,
+            curve=self._search.curves.get(number) if isinstance(one, NumberDestinations) else None,
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sev.actions import Moves
+from sev.backends.free._enough import find_ranges
 from sev.backends.free._knapsack import least_cost_of_any
 from sev.backends.free._least_cost import FeatureTerms, LineTable, Listed
 from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
@@ -25,7 +26,12 @@ def find_refused(problem: FreeProblem, rows: IntArray, sets: BoolArray, targets:
 
 
 def find_least_cost(
-    problem: FreeProblem, fewest: FreeSolution, terms: list[FeatureTerms], usable: BoolArray, need: FloatArray
+    problem: FreeProblem,
+    fewest: FreeSolution,
+    terms: list[FeatureTerms],
+    usable: BoolArray,
+    need: FloatArray,
+    sure: FloatArray,
 ) -> FreeSolution:
     """The least costly set of each row, whatever its size.
 
@@ -39,10 +45,10 @@ def find_least_cost(
         What the values of each feature gain.
     usable : ndarray of bool, shape (n_rows, n_features)
         Features that gain something.
-    need : ndarray of shape (n_rows,)
-        What has to be gained.
+    need, sure : ndarray of shape (n_rows,)
+        What has to be gained, and what surely is enough for a range.
     """
-    return _Run(problem, fewest, terms, usable, need).solve()
+    return _Run(problem, fewest, terms, usable, need, sure).solve()
 
 
 class _Run:
@@ -53,8 +59,10 @@ class _Run:
         terms: list[FeatureTerms],
         usable: BoolArray,
         need: FloatArray,
+        sure: FloatArray,
     ) -> None:
-        self._problem, self._fewest, self._terms, self._need = problem, fewest, terms, need
+        self._problem, self._fewest, self._terms = problem, fewest, terms
+        self._need, self._sure = need, sure
         self._usable = usable
         self._rows = np.flatnonzero(fewest.solution.has_set)
         # what is known: of the sets of the fewest features the least costly
@@ -153,7 +161,5 @@ class _Run:
 
     def _enough(self, place: int) -> Mapping[int, Enough]:
         row = int(self._rows[place])
-        return {
-            number: self._terms[number].enough(row, self._targets[place, number])
-            for number in np.flatnonzero(self._sets[place]).tolist()
-        }
+        members = {number: self._terms[number] for number in np.flatnonzero(self._sets[place]).tolist()}
+        return find_ranges(members, row, self._targets[place], float(self._sure[row]))

@@ -7,16 +7,17 @@ permitted categories. What is proven is relative to them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, islice, product
 from math import prod
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
 from sev.actions import ChoiceDestinations, FeatureDestinations, Moves, NumberDestinations, permitted_number
 from sev.backends.free._first_answer import Candidates, Found, find_some
-from sev.backends.free._problem import FreeProblem, FreeSolution
+from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
 from sev.backends.free._rows import move_rows
 from sev.core import LazyList, SolutionBuilder, n_words, pack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
@@ -33,8 +34,25 @@ _MOST_SORTED = 200_000
 _FIRST_ROWS = 64
 
 
+class RangeFinder(Protocol):
+    """Proves ranges around the values of a set."""
+
+    def find(self, problem: FreeProblem, row: int, chosen: BoolArray, targets: FloatArray) -> Mapping[int, Enough]:
+        """The values of the features of one set of a row that do, by number of the feature."""
+        ...
+
+
 class CandidateSearch:
-    """Searches candidate values with the model's own decisions."""
+    """Searches candidate values with the model's own decisions.
+
+    Parameters
+    ----------
+    ranges : RangeFinder, default=None
+        Proves ranges around what was found; None: there are none.
+    """
+
+    def __init__(self, ranges: RangeFinder | None = None) -> None:
+        self._ranges = ranges
 
     def solve(self, problem: FreeProblem) -> FreeSolution:
         """Solve the problem within its budget of predictions and seconds."""
@@ -43,11 +61,13 @@ class CandidateSearch:
         found: list[Found] = []
         complete = np.zeros(problem.n_rows, dtype=np.bool_)
         proven: list[bool] = []
+        owner: list[int] = []
         for row in range(problem.n_rows):
             search = _RowSearch(problem, row)
             complete[row] = search.is_complete
             mine = search.run(builder)
             found += mine
+            owner += [row] * len(mine)
             proven += [search.is_complete and not search.has_ended] * len(mine)
         moves = Moves(
             targets=np.array([one.targets for one in found]).reshape(len(found), n_features),
@@ -58,8 +78,13 @@ class CandidateSearch:
             solution=builder.build(),
             moves=moves,
             complete_values=complete,
-            enough=LazyList(len(found), lambda places: [{}] * len(places)),
+            enough=LazyList(len(found), lambda places: [self._enough(problem, owner[at], found[at]) for at in places]),
         )
+
+    def _enough(self, problem: FreeProblem, row: int, found: Found) -> Mapping[int, Enough]:
+        if self._ranges is None:
+            return {}
+        return self._ranges.find(problem, row, found.chosen, found.targets)
 
 
 class _RowSearch:

@@ -8,7 +8,8 @@ have too many combinations are not searched in full, and the result is not prove
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from sev.actions import (
     on_grid,
     permitted_number,
 )
-from sev.backends.free._problem import Enough
+from sev.backends.free._curves import TermCurve
 from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Combinations of listed values that are tried for one set.
@@ -89,6 +90,14 @@ class FeatureTerms:
         Some values of a number whose gain is not a line, and their gains.
     seen_all : bool
         Whether these are all that any row may take.
+    own : ndarray of shape (n_rows,)
+        The term of each row as it is.
+    sign : float
+        A value gains this times what it adds to the term.
+    terms_at : callable or None
+        The term of a number at some values.
+    curve : TermCurve or None
+        The same in pieces, where they are known and the gain is not a line.
     """
 
     destinations: FeatureDestinations
@@ -99,6 +108,10 @@ class FeatureTerms:
     seen: FloatArray
     seen_gains: FloatArray
     seen_all: bool = False
+    own: FloatArray = field(default_factory=lambda: np.zeros(0))
+    sign: float = 1.0
+    terms_at: Callable[[FloatArray], FloatArray] | None = None
+    curve: TermCurve | None = None
 
     def cost(self, row: int, target: float) -> float:
         """Cost of one value of one row."""
@@ -176,17 +189,20 @@ class FeatureTerms:
         useful = gains > 0
         return Listed(values[useful], gains[useful], one.cost(row, values[useful]), complete)
 
-    def enough(self, row: int, target: float) -> Enough:
-        """The permitted values that gain at least as much as one that was chosen."""
-        one = self.destinations
-        if isinstance(one, ChoiceDestinations):
-            assert self.choice_gains is not None
-            good = one.allowed[row] & (self.choice_gains[row] >= self.choice_gains[row, int(target)])
-            return frozenset(np.flatnonzero(good).tolist())
-        if not isinstance(one, NumberDestinations) or self.slope is None or self.slope == 0 or math.isnan(target):
-            return None
-        values = (target, float(one.high[row])) if self.slope > 0 else (float(one.low[row]), target)
-        return min(values), max(values)
+    def gains_at(self, row: int, values: FloatArray) -> FloatArray:
+        """What some values of a number gain in one row, by the model's own term."""
+        assert self.terms_at is not None
+        return self.sign * (self.terms_at(values) - self.own[row])
+
+    def gain_at(self, row: int, target: float) -> float:
+        """What one value of one row gains."""
+        if self.choice_gains is not None:
+            return float(self.choice_gains[row, int(target)])
+        if math.isnan(target):
+            return float(self.gain[row]) if math.isnan(self.best[row]) else -math.inf
+        if self.slope is not None:
+            return float(self.gain[row] + self.slope * (target - self.best[row]))
+        return float(self.gains_at(row, np.array([target]))[0])
 
 
 def least_cost(features: list[Listed | Line], need: float) -> LeastCost | None:

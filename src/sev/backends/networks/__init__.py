@@ -6,6 +6,7 @@ from sev._registry import load
 from sev.backends.networks import _activations as activations
 from sev.backends.networks._activations import Activation
 from sev.backends.networks._backend import DenseBackend, ModuleBackend, as_numbers, in_pieces
+from sev.backends.networks._boxes import bounds_of_margin
 from sev.backends.networks._layers import DenseLayers, LayerBuilder
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ModuleBackend",
     "activations",
     "as_numbers",
+    "bounds_of_margin",
     "in_pieces",
 ]
 

@@ -43,6 +43,11 @@ class DenseBackend:
         self._cast_inputs = cast_inputs
 
     @property
+    def layers(self) -> DenseLayers:
+        """The layers, in float64."""
+        return self._layers
+
+    @property
     def n_columns(self) -> int:
         """Number of inputs of the first layer."""
         return self._layers.n_columns

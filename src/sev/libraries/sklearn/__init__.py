@@ -13,6 +13,9 @@ _SEARCHES = tuple(
 )
 _THRESHOLDS = ("sklearn.FixedThresholdClassifier", "sklearn.TunedThresholdClassifierCV")
 
+_SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
+_SELECTIONS = ("VarianceThreshold", "SelectKBest", "SelectPercentile", "SelectFromModel", "RFE", "RFECV")
+
 LIBRARY = Library(
     package="sklearn",
     distribution="scikit-learn",
@@ -66,6 +69,21 @@ LIBRARY = Library(
     reweight={
         "sklearn.GradientBoostingClassifier": ".reweight:SklearnBoosting",
         "sklearn.HistGradientBoostingClassifier": ".reweight:HistBoosting",
+    },
+    curves={
+        "sklearn.Pipeline": ".curves:through_pipeline",
+        "sklearn.ColumnTransformer": ".curves:through_column_transformer",
+        "sklearn.FeatureUnion": ".curves:through_union",
+        **dict.fromkeys((f"sklearn.{name}" for name in _SCALERS), ".curves:through_scaler"),
+        **dict.fromkeys((f"sklearn.{name}" for name in _SELECTIONS), ".curves:through_selection"),
+        "sklearn.SimpleImputer": ".curves:through_imputer",
+        "sklearn.KBinsDiscretizer": ".curves:through_bins",
+        "sklearn.Binarizer": ".curves:through_threshold",
+        "sklearn.SplineTransformer": ".curves:through_splines",
+        "sklearn.PolynomialFeatures": ".curves:through_powers",
+        "sklearn.FunctionTransformer": ".curves:through_function",
+        "sklearn.GaussianNB": ".curves:through_gaussian",
+        "sklearn.BernoulliNB": ".curves:through_bernoulli",
     },
     trusted=OBJECTS,
     trusted_functions=FUNCTIONS,
