@@ -144,7 +144,8 @@ class ColumnwiseEncoding:
         unowned = np.flatnonzero(self._owner < 0)
         if not unowned.size:
             return
-        varies = _different(encoded[:, unowned], others[assigned][:, unowned])
+        compared = others[:, unowned]  # a few columns: rows of all of them are many numbers
+        varies = _different(encoded[:, unowned], compared if len(compared) == 1 else compared[assigned])
         fresh = np.flatnonzero(varies.any(axis=0))
         if not fresh.size:
             return

@@ -55,6 +55,15 @@ inline int count_bits(std::uint64_t word) {
 inline std::size_t word_of(std::size_t feature) { return feature >> 6; }
 inline std::uint64_t bit_of(std::size_t feature) { return std::uint64_t{1} << (feature & 63); }
 
+/// Start to load what will be read soon.
+inline void prefetch(const void* from) {
+#if defined(__GNUC__)
+    __builtin_prefetch(from);
+#else
+    (void)from;
+#endif
+}
+
 /// Copies of the hottest loops for wider registers, chosen when the extension is loaded. They add in the same order.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
     !defined(__SANITIZE_ADDRESS__)

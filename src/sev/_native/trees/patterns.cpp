@@ -233,16 +233,23 @@ double Patterns::add_query_leaves(const LookUp& found) const {
     return total;
 }
 
-void Patterns::add_terms(const double* row, LookUp& found, PairTables& tables) const {
+void Patterns::find_records(const double* row, LookUp& found) const {
     read_codes(row, found.codes);
+    found.records.resize(n_trees());
+    for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+        const std::uint32_t record = record_at_[place_of_code(tree, found.codes.data())];
+        found.records[tree] = record;
+        prefetch(cells_.data() + record);
+    }
+}
+
+void Patterns::add_terms(const double* row, LookUp& found, PairTables& tables) const {
+    find_records(row, found);
     found.wide.resize(n_trees());
-    const std::uint64_t* codes = found.codes.data();
     std::size_t n_wide = 0;
     double* sums = tables.terms.data();
     double constant = 0.0;
-    for (std::size_t tree = 0; tree < n_trees(); ++tree) {
-        const std::size_t code = (codes[tree >> 3] >> (8 * (tree & 7))) & 0xFF;
-        const std::uint32_t record = record_at_[first_code_[tree] + code];
+    for (const std::uint32_t record : found.records) {
         const Cell* cell = cells_.data() + record;
         const Cell* last = cell + cell->first;
         constant += cell->value;

@@ -33,6 +33,7 @@ public:
     /// What a row looked up; the buffers are kept for the next one.
     struct LookUp {
         std::vector<std::uint64_t> codes;  // the pattern of every tree, eight bits each
+        std::vector<std::uint32_t> records;  // where the cells of every tree's pattern begin
         std::vector<std::uint32_t> wide;   // records with terms of three features: where they begin
         std::size_t n_wide = 0;            // how many there are
     };
@@ -70,6 +71,7 @@ private:
     std::uint32_t place_of(std::uint32_t own) const;
     void build_vectors(const Forest& forest);
     void read_codes(const double* row, std::vector<std::uint64_t>& codes) const;
+    void find_records(const double* row, LookUp& found) const;
     std::size_t place_of_code(std::size_t tree, const std::uint64_t* codes) const {
         return first_code_[tree] + ((codes[tree >> 3] >> (8 * (tree & 7))) & 0xFF);
     }
