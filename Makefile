@@ -64,6 +64,10 @@ tests/app/page/node_modules/.installed: tests/app/page/package-lock.json
 	npm ci --prefix tests/app/page --no-audit --no-fund --silent
 	touch $@
 
+# Each worker of pytest has one core: OpenMP threads that wait for each other on a core that another worker uses only burn its time.
+test test-lowest: export OMP_THREAD_LIMIT := 1
+test test-lowest: export OPENBLAS_NUM_THREADS := 1
+
 test: lint
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) $(PYTEST_OPTIONS)
 

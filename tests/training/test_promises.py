@@ -42,7 +42,7 @@ def test_a_share_that_is_not_kept_is_told_with_its_size(monkeypatch):
     rows, labels = numbers(150)
     monkeypatch.setattr(_estimators, "hold_out", lambda *_: held(np.where(np.arange(100) < 15, 1.0, -1.0)))
     # decisions that rest on restricted features may have to go, so the share is not held then, but told
-    with pytest.warns(TrainingWarning, match=r"15\.0% of 100 held-out rows.* 20\.0%: a relative change of -25%.* \(10%\)"):
+    with pytest.warns(TrainingWarning, match=r"15\.0% of 100 held-out rows.* 20\.0%: .* change of -25%.*10%"):
         model = sev.SEVLogisticRegression(restricted=["x0"], max_iter=5, random_state=0).fit(rows, labels)
     assert model.rate_change_ == pytest.approx(-0.25)
     silent = sev.SEVLogisticRegression(restricted=["x0"], max_iter=5, random_state=0, max_rate_change=0.3)

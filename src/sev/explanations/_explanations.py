@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -15,21 +14,19 @@ import numpy as np
 import pandas as pd
 
 from sev._io import write_file
-from sev.core import Answers, Status, dump, kind_label, unpack
+from sev.core import Status, dump, kind_label, unpack
 from sev.exceptions import InputError
-from sev.explanations._classes import ClassScores
 from sev.explanations._columns import ExplanationColumns
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
 from sev.explanations._groups import summary_by
 from sev.explanations._html import many_as_html
 from sev.explanations._indexing import ByLabel, place_of, places_of
-from sev.explanations._pair import Pair
+from sev.explanations._one_of_many import explanation_of
 from sev.explanations._source import ExplainerLike
 from sev.explanations._statements import statements_of
 from sev.explanations._verification import Claims, verify
-from sev.space import to_pandas_for_model
-from sev.text import NotPermitted, Speaker, Statement
+from sev.text import Speaker, Statement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +63,7 @@ class Explanations(ExplanationColumns):
     def __getitem__(self, key: slice | Sequence[Any] | np.ndarray[Any, Any] | pd.Series) -> Explanations: ...
     def __getitem__(self, key: object) -> Explanation | Explanations:
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
-            return self._explanation(place_of(int(key), len(self)))
+            return explanation_of(self, place_of(int(key), len(self)))
         self._put_among_others()
         return self._take(places_of(key, self.index))
 
@@ -80,7 +77,7 @@ class Explanations(ExplanationColumns):
     def __iter__(self) -> Iterator[Explanation]:
         self._list_sets()
         self.class_scores  # noqa: B018  for all rows at once, not for each
-        return (self._explanation(row) for row in range(len(self)))
+        return (explanation_of(self, row) for row in range(len(self)))
 
     def __repr__(self) -> str:
         counts = pd.Series(self.statuses).value_counts()
@@ -525,80 +522,3 @@ class Explanations(ExplanationColumns):
         free = self._source.unrestricted()
         shared = {**self._shared(), "restricted": (), "source": free}
         return Explanations(**shared, **free.explain(self._queries), queries=self._queries)
-
-    # -- inside --------------------------------------------------------------------------------------------------------
-
-    def _explanation(self, row: int) -> Explanation:
-        answers, place = self._listed_row(row)
-        sets = tuple(self._names(answers.sets_of(place)))
-        number = int(answers.reference[place])
-        pair = Pair(_one_row(self._queries, row), _one_row(self._references, number), self.space, self.kind)
-        return Explanation(
-            kind=self.kind,
-            status=Status.from_code(int(answers.status[place])),
-            size=len(sets[0]) if sets else None,
-            lower_bound=int(answers.lower_bound[place]),
-            features=sets[0] if sets else (),
-            sets=sets,
-            sets_complete=bool(answers.complete[place]),
-            score=float(answers.score[place]),
-            result_score=float(answers.result_score[place]) if sets else None,
-            threshold=self._thresholds[answers.target[place]],
-            target=self._targets[answers.target[place]],
-            restricted=self.restricted,
-            columns=self._features,
-            reason=answers.reasons.get(place, ""),
-            labels=self.labels,
-            other=self.other_class(int(answers.target[place])),
-            values=self.values,
-            values_searched=self.values_searched[row],
-            efforts=self.efforts,
-            has_actions=self.has_actions,
-            compared_with=self.compared_with[row],
-            order=self.order,
-            first_of_all=bool(answers.first_of_all[place]),
-            min_credibility=self.min_credibility,
-            size_without_limit=_integer(answers.size_without_limit[place]),
-            _credibility=partial(self._credibility_of, row),
-            limits=self.limits,
-            minimise=self.minimise,
-            _moved=self._moved_rows(answers, place),
-            _enough=() if self._enough is None else self._enough[answers.offsets[place] : answers.offsets[place + 1]],
-            _pair=pair,
-            _classes=partial(self._class_scores_of, row),
-            _source=self._source,
-            _compare=None if not self.restricted else partial(self._not_permitted_of, row),
-        )
-
-    def _moved_rows(self, answers: Answers, place: int) -> pd.DataFrame | None:
-        """The changed row of each set, where every set has values of its own."""
-        if self._set_references is None:
-            return None
-        return self._references.iloc[self._set_references[answers.offsets[place] : answers.offsets[place + 1]]]
-
-    def _class_scores_of(self, row: int) -> tuple[ClassScores | None, Any]:
-        """Class scores of one row, and what it becomes; the other rows are not scored for it."""
-        one = self if "class_scores" in self.__dict__ else self._take(np.array([row], dtype=np.int64))
-        place = row if one is self else 0
-        scores = one.class_scores
-        return (None if scores is None else scores.take(np.array([place]))), one.becomes(place)
-
-    def _credibility_of(self, row: int) -> float | None:
-        """Credibility of one row; the others are not measured for it."""
-        known = "credibilities" in self.__dict__
-        value = self.credibilities[row] if known else self._take(np.array([row], dtype=np.int64)).credibilities[0]
-        return None if np.isnan(value) else float(value)
-
-    def _not_permitted_of(self, row: int) -> NotPermitted:
-        if self._not_permitted is not None:
-            return self._not_permitted[row]
-        return self._take(np.array([row], dtype=np.int64)).not_permitted[0]
-
-
-def _integer(size: float) -> int | None:
-    return None if np.isnan(size) else int(size)
-
-
-def _one_row(frame: pd.DataFrame, row: int) -> pd.DataFrame:
-    """A table of one row of its own: rows that are changed after the call change no explanation."""
-    return to_pandas_for_model(frame) if len(frame) == 1 else frame.iloc[[row]]  # to take rows is much slower
