@@ -16,7 +16,7 @@ from training_tables import restricted as restricted_table
 ROOT = Path(__file__).parents[2]
 FAMILIES = {"LR": "linear", "MLP": "perceptron", "GBDT": "boosted trees"}
 
-HEAD = """# What training for short explanations gives
+HEAD = """# Training: how many fewer reasons
 
 How many reasons decisions need before and after [training for fewer](training.md), and what that costs in accuracy. All
 data sets and models have one setting, the defaults of the estimators.
@@ -49,7 +49,7 @@ def page(lines: list[dict[str, Any]]) -> str:
     parts = [
         HEAD + "\n".join(_gains(flat)),
         "\n".join(fill(f"- {one}", 120, subsequent_indent="  ", break_on_hyphens=False) for one in sentences),
-        restricted_table(flat),
+        restricted_table(flat, verdicts=False),
         falling_short(flat),
     ]
     return "\n\n".join(parts) + "\n" + MEASURED.format(seed=flat["seed"].min())

@@ -98,13 +98,16 @@ PAGES_WITH_CODE = [
 )
 @pytest.mark.filterwarnings("ignore::sev.exceptions.SevWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch):
+def test_the_code_of_a_page_runs_and_prints_what_it_shows(path, tmp_path, monkeypatch, capsys):
     if path.stem in NEEDS:
         pytest.importorskip(NEEDS[path.stem], reason=f"{NEEDS[path.stem]} is not installed")
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page"}
     for block in [GIVEN.get(path.stem, ""), *blocks_of(path)]:
         exec(compile(block, path.name, "exec"), names)
+    printed = " ".join(capsys.readouterr().out.split())
+    for shown in re.findall(r"```text\n(.*?)```", path.read_text(encoding="utf-8"), re.S):
+        assert " ".join(shown.split()) in printed
 
 
 def test_pages_to_do_something_have_code():
