@@ -6,6 +6,9 @@ import sys
 import pytest
 
 pytest.importorskip("anywidget")
+from sev.app import Service, Table
+from sev.app._widget import Answers
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -39,6 +42,17 @@ def test_calls_are_answered_as_by_the_server(widget, client, refused):
     assert ask(widget, "threshold", value=0.4)["result"]["value"] == 0.4
     kept = ask(widget, "scenarios", format="html", scenarios=[{"name": "a", "request": {"row": refused[0]}}])
     assert kept["result"].startswith("<!doctype html>")
+
+
+def test_the_statuses_of_the_table_give_way_while_the_kernel_answers(loans, monkeypatch):
+    explainer, applicants = loans
+    service = Service([("loans", explainer)], Table.of_frame(applicants))
+    answers, seen = Answers(service), []
+    monkeypatch.setattr(service, "rows", lambda wanted: seen.append(service.is_busy()))
+    answers.answer({"id": 1, "name": "rows", "params": {}})
+    answers.answer({"id": 1, "name": "nothing"})
+    assert seen == [True]
+    assert service.is_busy() is False
 
 
 @pytest.mark.parametrize(
