@@ -116,7 +116,8 @@ def test_the_widget_sends_one_call_at_a_time_and_never_those_that_were_dropped(p
     const api = $entry.makeApi(model);
     const told = [];
     const ask = (name, number, stop = new AbortController()) => {
-      api.call(name, { number }, { signal: stop.signal }).then((result) => told.push(result), (error) => told.push(error.name ?? error.code));
+      const fail = (error) => told.push(error.name ?? error.code);
+      api.call(name, { number }, { signal: stop.signal }).then((result) => told.push(result), fail);
       return stop;
     };
     const steps = [];
