@@ -71,7 +71,7 @@ LABELS = sev.Labels(
 
 def _wait_until_open(address: str) -> None:
     port = int(address.rstrip("/").rpartition(":")[2])
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=5).close()
@@ -105,7 +105,7 @@ def served(*arguments: str | Path) -> Iterator[str]:
             yield found[0]
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(120)
             process.stdout.close()
 
 
@@ -128,7 +128,7 @@ class Page:
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, condition: Any, what: str = "", seconds: float = 30) -> Any:
+    def wait(self, condition: Any, what: str = "", seconds: float = 120) -> Any:
         end = time.monotonic() + seconds
         while not (found := condition()):
             assert time.monotonic() < end, f"waited in vain for {what}: {self.text('.sev')[-1500:]}"

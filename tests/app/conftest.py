@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from functools import partial
 
 import pytest
 
@@ -16,6 +17,16 @@ from sev import demo
 from sev.app import Service, Settings, Table, create_app
 
 BASE = "http://127.0.0.1:8000"
+#: Seconds that a request may take in tests: what is tested is the answer, also on a machine that does much else.
+PATIENCE = 300.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_services():
+    """Services without settings of their own wait longer than those of users."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sev.app._service.Settings", partial(Settings, seconds=PATIENCE))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +38,11 @@ def loans():
 @pytest.fixture(scope="session")
 def service(loans):
     explainer, applicants = loans
-    return Service([("loans", explainer)], Table.of_frame(applicants, "applicant"), settings=Settings(title="Loans"))
+    return Service(
+        [("loans", explainer)],
+        Table.of_frame(applicants, "applicant"),
+        settings=Settings(title="Loans", seconds=PATIENCE),
+    )
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +67,7 @@ def connect():
         client.__exit__(None, None, None)
 
 
-def wait_until_known(client, seconds=60):
+def wait_until_known(client, seconds=PATIENCE):
     """Wait until the statuses of all rows are computed."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

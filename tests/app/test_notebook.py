@@ -24,7 +24,7 @@ class Notebook:
 
     def __init__(self, cells):
         self.book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-        self.client = nbclient.NotebookClient(self.book, timeout=120, kernel_name="python3")
+        self.client = nbclient.NotebookClient(self.book, timeout=300, kernel_name="python3")
 
     async def run(self, place):
         await self.client.async_execute_cell(self.book.cells[place], place)
@@ -38,7 +38,7 @@ class Notebook:
         message = channel.session.msg("comm_msg", {"comm_id": comm, "data": {"method": "custom", "content": content}})
         channel.shell_channel.send(message)
         while True:
-            reply = await channel.get_iopub_msg(timeout=60)
+            reply = await channel.get_iopub_msg(timeout=300)
             data = reply["content"].get("data", {})
             if reply["msg_type"] == "comm_msg" and data.get("method") == "custom" and data["content"]["id"] == number:
                 assert reply["content"]["comm_id"] == comm
@@ -64,7 +64,7 @@ async def use_the_widget(refused):
 
 
 def test_a_notebook_shows_the_widget_and_the_kernel_answers_its_calls(client, loans, refused):
-    found = asyncio.run(asyncio.wait_for(use_the_widget(refused[0]), 300))
+    found = asyncio.run(asyncio.wait_for(use_the_widget(refused[0]), 900))
     state = found["state"]
     assert state["_anywidget_id"].endswith("PageWidget")
     assert state["_esm"].rstrip().endswith("export default $entry.widget;")

@@ -6,6 +6,9 @@ import sys
 import pytest
 
 pytest.importorskip("anywidget")
+from sev.app import Service, Table
+from sev.app._widget import Answers
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -41,6 +44,17 @@ def test_calls_are_answered_as_by_the_server(widget, client, refused):
     assert kept["result"].startswith("<!doctype html>")
 
 
+def test_the_statuses_of_the_table_give_way_while_the_kernel_answers(loans, monkeypatch):
+    explainer, applicants = loans
+    service = Service([("loans", explainer)], Table.of_frame(applicants))
+    answers, seen = Answers(service), []
+    monkeypatch.setattr(service, "rows", lambda wanted: seen.append(service.is_busy()))
+    answers.answer({"id": 1, "name": "rows", "params": {}})
+    answers.answer({"id": 1, "name": "nothing"})
+    assert seen == [True]
+    assert service.is_busy() is False
+
+
 @pytest.mark.parametrize(
     ("content", "code"),
     [
@@ -66,5 +80,5 @@ def test_the_module_is_one_script_that_asks_for_nothing_else(widget):
 
 def test_importing_the_package_loads_nothing_of_the_page():
     code = "import sys, sev; print(sorted({'fastapi', 'uvicorn', 'pydantic', 'anywidget'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.strip() == "[]"

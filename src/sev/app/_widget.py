@@ -51,15 +51,20 @@ class Answers:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._running = 0
+        service.is_busy = lambda: self._running > 0
 
     def answer(self, content: Any) -> dict[str, Any]:
         """The reply to a message ``{id, name, params}``: ``{id, result}`` or ``{id, error}``."""
         number = content.get("id") if isinstance(content, Mapping) else None
+        self._running += 1
         try:
             return {"id": number, "result": self._call(content)}
         except Exception as error:  # a page gets an answer, whatever went wrong
             known = as_service_error(error)
             return {"id": number, "error": {**known.to_plain()["error"], "status": known.status}}
+        finally:
+            self._running -= 1
 
     def _call(self, content: Any) -> Any:
         if not isinstance(content, Mapping) or not isinstance(content.get("name"), str):

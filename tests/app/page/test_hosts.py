@@ -105,3 +105,39 @@ def test_the_widget_asks_over_its_own_channel(page):
     )
     assert page.run("return window.heard") == 0
     page.run("window.end()")
+
+
+def test_the_widget_sends_one_call_at_a_time_and_never_those_that_were_dropped(page):
+    """A kernel works through its calls in order: what nobody waits for any more must not stand in front."""
+    page.open()
+    play = """
+    const model = { sent: [], on: (name, handler) => { model.reply = handler }, send: (call) => model.sent.push(call) };
+    const names = () => model.sent.map((call) => call.params.number).join();
+    const api = $entry.makeApi(model);
+    const told = [];
+    const ask = (name, number, stop = new AbortController()) => {
+      const fail = (error) => told.push(error.name ?? error.code);
+      api.call(name, { number }, { signal: stop.signal }).then((result) => told.push(result), fail);
+      return stop;
+    };
+    const steps = [];
+    ask("explain", 1);
+    ask("price", 2);
+    const dropped = ask("explain", 3);
+    ask("explain", 4);
+    steps.push(names());
+    dropped.abort();
+    model.reply({ id: model.sent[0].id, result: "one" });
+    steps.push(names());
+    model.reply({ id: "explain-99", result: "of somebody else" });
+    model.reply({ id: model.sent[1].id, error: { code: "bad_input" } });
+    steps.push(names());
+    model.reply({ id: model.sent[2].id, result: "two" });
+    window.played = new Promise((resolve) => setTimeout(() => resolve(JSON.stringify([steps, told])), 0));
+    """
+    code = f"(() => {{ {join_modules('widget.js')} {play} return window.played; }})()"
+    found = page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": code, "awaitPromise": True})
+    assert "exceptionDetails" not in found, found
+    steps, told = json.loads(found["result"]["value"])
+    assert steps == ["1", "1,4", "1,4,2"]
+    assert told == ["AbortError", "one", "bad_input", "two"]

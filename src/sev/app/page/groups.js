@@ -36,7 +36,7 @@ export function makeGroups(app) {
   function draw(answer) {
     const highest = Math.max(1, ...answer.groups.map((group) => group.mean_size ?? 0));
     const target = app.model().target.label.slice(0, 60);
-    const heads = ["value", "rows", "positive", "size", "without", "reasons"].map((key) => app.t(`groups_${key}`, {}, { target }));
+    const heads = [app.t("groups_value"), app.t("groups_rows"), app.t("groups_positive", {}, { target }), app.t("groups_size"), app.t("groups_without"), app.t("groups_reasons")];
     put(place, h("table", { role: "table", "aria-label": app.t("groups_title") },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head, index) => h("th", { scope: "col", role: "columnheader", class: index === 1 ? "number" : "" }, bdi(head))))),
       h("tbody", { role: "rowgroup" }, answer.groups.map((group) => drawGroup(group, highest, heads))),

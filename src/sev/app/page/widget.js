@@ -3,26 +3,45 @@
 import { mount } from "./main.js";
 import { h } from "./dom.js";
 
-function makeApi(model) {
-  const waiting = new Map();
+// A kernel answers one call after the other, whether or not somebody still waits for it. So one is sent at a time, and of
+// those that wait, edits go first and dropped ones are never sent. After this many milliseconds an answer is given up:
+// an interrupted kernel sends none.
+const LONGEST = 30000;
+
+/** Calls of the page over the channel of a widget model. */
+export function makeApi(model) {
+  let waiting = [];
+  let sent = null;
   let last = 0;
-  model.on("msg:custom", (message) => {
-    const one = waiting.get(message?.id);
-    if (!one) return;
-    waiting.delete(message.id);
-    if (message.error) one.reject(message.error);
-    else one.resolve(message.result);
-  });
+
+  function sendNext() {
+    if (sent || !waiting.length) return;
+    sent = waiting.find((one) => one.name === "explain") ?? waiting[0];
+    waiting = waiting.filter((one) => one !== sent);
+    const { id, name, params } = sent;
+    sent.timer = setTimeout(() => finish(id, { error: { code: "timeout", message: "", field: null, status: 504 } }), LONGEST);
+    model.send({ id, name, params });
+  }
+  function finish(id, { result, error }) {
+    if (sent?.id !== id) return;
+    const { timer, resolve, reject } = sent;
+    clearTimeout(timer);
+    sent = null;
+    if (error) reject(error);
+    else resolve(result);
+    sendNext();
+  }
+  model.on("msg:custom", (message) => finish(message?.id, message ?? {}));
   return {
     call(name, params, { signal } = {}) {
       const id = `${name}-${++last}`;
       return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
+        waiting.push({ id, name, params, resolve, reject });
         signal?.addEventListener("abort", () => {
-          waiting.delete(id);
+          waiting = waiting.filter((one) => one.id !== id);
           reject(new DOMException("superseded", "AbortError"));
         });
-        model.send({ id, name, params });
+        sendNext();
       });
     },
   };
