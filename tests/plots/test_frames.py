@@ -405,4 +405,4 @@ def test_means_state_over_which_rows_they_are():
     ax = plots.flow(before, after)
     texts = [text.get_text() for text in ax.texts]
     assert [text for text in texts if "mean" in text][:2] == ["before\nmean 1.50", "after\nmean 1.00"]
-    assert any("means of the 2 with a set in both" in text for text in texts + [ax.get_title(loc="left")])
+    assert any("means of the 2 with a set in both" in text for text in [*texts, ax.get_title(loc="left")])
