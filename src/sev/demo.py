@@ -11,6 +11,7 @@ import textwrap
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.linear_model import LogisticRegression
@@ -102,9 +103,10 @@ def _effect_of_restriction(many: sev.Explanations) -> list[str]:
     """What the features that may not be used would have changed."""
     counts = {what: many.not_permitted.count(what) for what in ("smaller", "only")}
     free = many.unrestricted()
+    both = ~np.isnan(many.sizes) & ~np.isnan(free.sizes)  # means of the same refusals
     return [
-        f"Without the restricted features a refusal takes {many.mean_size():.2f} features on average instead of "
-        f"{free.mean_size():.2f};",
+        f"Without the restricted features a refusal that has a set takes {many.sizes[both].mean():.2f} features on "
+        f"average instead of {free.sizes[both].mean():.2f};",
         f"{counts['smaller']} refusals would have a smaller set with them, {counts['only']} have none without them.",
     ]
 

@@ -404,6 +404,9 @@ def test_a_letter_without_codes_names_the_features(client, refused):
     assert not answer["has_codes"]
     assert answer["reasons"]
     assert all(one["code"] is None and one["label"] in one["text"] for one in answer["reasons"])
+    # the letter speaks to the applicant, and states its proof once
+    assert "score" not in answer["sentence"]
+    assert answer["proof"] == "Fewer permitted changes would not have been enough: proven."
 
 
 # -- the whole table ---------------------------------------------------------------------------------------------------

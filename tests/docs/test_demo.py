@@ -17,7 +17,7 @@ def test_the_demo_runs_and_writes_what_it_names(tmp_path):
     assert "Refused (score" in text
     assert "it would have been approved" in text
     assert "the personal status and sex" not in text
-    assert "Without the restricted features a refusal takes" in text
+    assert "Without the restricted features a refusal that has a set takes" in text
     for name in ("explanations.csv", "one_refusal.png", "score_path.png", "sizes.png", "features.png", "report.html"):
         assert name in text
         assert (tmp_path / name).stat().st_size > 1000

@@ -394,3 +394,15 @@ def test_a_cube_with_values_of_their_own_shows_the_first_set_alone():
     assert ends == {frozenset(one.sets[0][: k + 1]) for k in range(len(one.sets[0]))} | {
         frozenset({name}) for name in one.sets[0]
     }
+
+
+def test_means_state_over_which_rows_they_are():
+    before = cases.made([(Status.OPTIMAL, [(0,)]), (Status.OPTIMAL, [(0, 1)]), (Status.OPTIMAL, [(0, 1, 2)])])
+    after = cases.made([(Status.OPTIMAL, [(0,)]), (Status.OPTIMAL, [(0,)]), (Status.UNEXPLAINABLE, [])])
+    assert _sizes._subtitle({"a": before, "b": after}) == (
+        "a: 3 explained rows, mean 2.00   b: 3 explained rows, mean 1.00 of the 2 with a set"
+    )
+    ax = plots.flow(before, after)
+    texts = [text.get_text() for text in ax.texts]
+    assert [text for text in texts if "mean" in text][:2] == ["before\nmean 1.50", "after\nmean 1.00"]
+    assert any("means of the 2 with a set in both" in text for text in [*texts, ax.get_title(loc="left")])

@@ -237,6 +237,19 @@ def test_numbers_of_a_german_report_have_commas(tmp_path):
     assert _embedded(text)["texts"]["decimal"] == ","
 
 
+def test_facts_of_a_german_report_are_german():
+    explainer = cases.loan_explainer()
+    many = explainer.explain(cases.loans()[0][:5])
+    facts = {
+        label: value
+        for label, value, _ in overview(
+            many, [""] * 5, Speaker(many.columns, language="de"), {**many.source.about(), "backend": "trees"}
+        )["facts"]
+    }
+    assert facts["Suche"] == "Entscheidungsbäume"
+    assert len(facts["Prüfsumme: Hintergrund"]) == 64
+
+
 def test_permitted_changes_are_told_with_the_names_of_the_labels():
     actions = sev.Actions(
         within={"debt": sev.between(0.5, 1200), "income": ("-20%", "+0%")}, allowed={"age": [20, 30.5]}

@@ -65,7 +65,10 @@ class Bench:
         self.index, self.name, self.explainer, self.codes, self.table = index, name, explainer, codes, table
         self.columns = {str(column): column for column in explainer.form.columns}
         self.features = {feature.name: feature for feature in explainer.space.features}
-        self.speaker = Speaker({name: one.columns for name, one in self.features.items()}, labels=explainer.labels)
+        columns = {name: one.columns for name, one in self.features.items()}
+        self.speaker = Speaker(columns, labels=explainer.labels)
+        #: Speaks to the people concerned.
+        self.letters = Speaker(columns, labels=explainer.labels, letters=True)
         bound = explainer.tasks[0].bound
         self.grounds = {} if bound is None else dict(zip(self.features, bound.ground.features, strict=True))
         self.has_credibility = all(task.credibility is not None for task in explainer.tasks)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from sev.cli._words import words_of_options
 from sev.exceptions import InputError, ModelError, SevError
 
 _DEBUG = "sev.cli.debug"
@@ -36,7 +37,7 @@ def report_error(error: Exception, context: click.Context) -> int:
     """Write what went wrong to standard error; returns the exit status: 2 for wrong use, else 1."""
     if context.meta.get(_DEBUG):
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-    click.echo(f"Error: {describe_error(error)}", err=True)
+    click.echo(f"Error: {words_of_options(describe_error(error), context)}", err=True)
     return 2 if isinstance(error, InputError | ModelError) else 1
 
 
@@ -119,7 +120,7 @@ def plain_warnings(context: click.Context) -> Iterator[None]:
         if context.meta.get(_DEBUG):
             shown(message, category, *place, **more)
         else:
-            click.echo(f"Warning: {message}", err=True)
+            click.echo(f"Warning: {words_of_options(str(message), context)}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -69,8 +69,9 @@ def flow(
     for nodes, x, side in ((left, 0.0, "right"), (right, 1.0, "left")):
         _draw_nodes(ax, nodes, x, side)
     top = max((bottom + height for bottom, height in (*left.values(), *right.values())), default=1.0)
+    comparable = ~np.isnan(before.sizes) & ~np.isnan(after.sizes)
     for x, label, many in ((0.0, labels[0], before), (1.0, labels[1], after)):
-        mean = "" if np.isnan(many.sizes).all() else f"\nmean {many.mean_size():.2f}"
+        mean = "" if not comparable.any() else f"\nmean {many.sizes[comparable].mean():.2f}"
         ax.text(
             x,
             top + 0.03,
@@ -85,8 +86,9 @@ def flow(
     ax.set_ylim(-0.02, top + 0.17)
     style.empty(ax)
     left_out = len(before) - total
+    over = f"; means of the {comparable.sum():,} with a set in both" if comparable.sum() not in (0, total) else ""
     more = f"; {left_out:,} predicted otherwise by both are left out" if left_out else ""
-    title(ax, "Features needed, row by row", f"{total:,} rows{more}")
+    title(ax, "Features needed, row by row", f"{total:,} rows{over}{more}")
     return ax
 
 

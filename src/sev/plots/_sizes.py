@@ -77,6 +77,9 @@ def _subtitle(models: Mapping[str, ShownExplanations]) -> str:
     parts = []
     for model, many in models.items():
         count = int((many.statuses != Status.NOT_TARGET).sum())
-        mean = "" if np.isnan(many.sizes).all() else f", mean {many.mean_size():.2f}"
+        found = int((~np.isnan(many.sizes)).sum())
+        # means of several models are over other rows: those in which each found a set
+        over = "" if found == count else f" of the {found:,} with a set"
+        mean = "" if not found else f", mean {many.mean_size():.2f}{over}"
         parts.append(f"{name_text(model)}{': ' if model else ''}{count:,} explained rows{mean}")
     return "   ".join(parts)

@@ -142,7 +142,7 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
         rows = about["n_background"]
         facts += [
             ("model", about["model"]),
-            ("backend", about["backend"]),
+            ("backend", _known_text(f"report_backend_{about['backend'].replace(' ', '_')}", about["backend"], speaker)),
             ("package", " ".join(about["package"]) if about["package"] else None),
             ("background", speaker.text("report_fact_rows", n=speaker.count(rows)) if rows else None),
         ]
@@ -159,11 +159,20 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
     return [
         *((speaker.text(f"report_fact_{name}"), str(value), False) for name, value in facts if value is not None),
         *(
-            (speaker.text("report_fact_hash", what=name), str(digest), True)
+            (
+                speaker.text("report_fact_hash", what=_known_text(f"report_hash_{name}", name, speaker)),
+                str(digest),
+                True,
+            )
             for name, digest in hashes.items()
             if digest is not None
         ),
     ]
+
+
+def _known_text(name: str, otherwise: str, speaker: Speaker) -> str:
+    """A text of the language, or what it is called in records: backends may come from other packages."""
+    return speaker.text(name) if speaker.has_text(name) else otherwise
 
 
 def _threshold(many: Explanations, speaker: Speaker) -> str:

@@ -150,6 +150,21 @@ class Speaker:
         """
         return str(self._texts[name])
 
+    def has_text(self, name: str) -> bool:
+        """Whether the language has a text of this name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the text.
+
+        Returns
+        -------
+        bool
+            True if it has.
+        """
+        return name in self._texts
+
     @property
     def language(self) -> str:
         """Code of the language that the texts are in, for pages; English where it is not known."""

@@ -11,7 +11,7 @@ function drawLetter(answer, app) {
     h("p", {}, app.nodes("letter_decision", {}, { decision: bdi(answer.decision?.label ?? app.t("no_decision"), 100), score: app.format.score(answer.score), threshold: app.format.score(answer.threshold) })),
     reasons.length ? [h("p", {}, app.t("letter_reasons")), h("ol", {}, reasons)] : h("p", {}, app.t("letter_no_reasons")),
     h("p", { lang }, answer.sentence),
-    h("p", { class: "note", lang }, answer.proof),
+    answer.proof ? h("p", { class: "note", lang }, answer.proof) : null,
   );
 }
 

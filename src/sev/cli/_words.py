@@ -1,0 +1,70 @@
+"""Messages of the Python interface in the words of the command line: options instead of arguments."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+#: Arguments that have another name on the command line.
+_OTHER_NAMES = {"n_jobs": "jobs", "allow_pickle": "trust_pickle", "id_column": "id"}
+#: What a message may hold besides arguments, and what a user of commands would write for it.
+_PHRASES = (
+    (re.compile(r"\by_train\b"), "the column of labels"),
+    (re.compile(r"\bX_train\b"), "the table of --data"),
+    (re.compile(r"\bsev\.between\(([^()]*)\)"), r"{between: [\1]}"),
+    (re.compile(r"\('([-+][^']*)', '([-+][^']*)'\)"), r'["\1", "\2"]'),
+    (re.compile(r"\buse None\b"), "use null"),
+    (re.compile(r"\bClusters\(n=(\w+)\)"), r"clusters:\1"),
+    (re.compile(r"\bNearest\(k=(-?\d+)\)"), r"nearest:\1"),
+    (re.compile(r"\bNearest\(k=\.\.\.\)"), "nearest:3"),
+    (re.compile(r"\bBy\('([^']*)'(?:, [^()]*)?\)"), r"by:\1"),
+    (re.compile(r"\b(Clusters|Nearest)\(\)"), lambda found: found[1].lower()),
+    (re.compile(r"\bBest\((?:\.\.\.)?\)"), "best:..."),
+    (re.compile(r",? or an object of sev\.references"), ""),
+)
+_VALUE = r"""("[^"]*"|'[^']*'|\[[^\]]*\]|[\w+-][\w.+-]*\w|\w)?"""
+_REPEATED = re.compile(r" \((?:on the command line: )?(--[\w-]+)(?: on the command line)?\)")
+
+
+def words_of_options(message: str, context: click.Context) -> str:
+    """A message with the options of the command that is running in place of arguments: ``--target no`` for
+    ``target='no'``.
+
+    Parameters
+    ----------
+    message : str
+        Of an error or a warning of the Python interface.
+    context : click.Context
+        Of ``sev``, or of one of its commands.
+
+    Returns
+    -------
+    str
+        The message; what is not an option of the command stays as it is.
+    """
+    for pattern, words in _PHRASES:
+        message = pattern.sub(words, message)
+    for name, option in _options(context).items():
+        message = message.replace(f"`{name}`", option)
+        message = re.sub(rf"(?<![\w.-]){name}={_VALUE}", lambda found, to=option: _given(to, found[1]), message)  # type: ignore[misc]
+    return _REPEATED.sub(lambda found: "" if message.count(found[1]) > 1 else found[0], message)
+
+
+def _given(option: str, value: str | None) -> str:
+    if value is None or value == "True":
+        return option
+    return f"{option} {value.strip(chr(34) + chr(39))}"
+
+
+def _options(context: click.Context) -> dict[str, str]:
+    """The options of the command that is running, by the names of the arguments that they become."""
+    command = context.command
+    if isinstance(command, click.Group):
+        command = command.get_command(context, context.invoked_subcommand or "") or command
+    options = {
+        str(parameter.name): max(parameter.opts, key=len)
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+    }
+    return options | {name: options[other] for name, other in _OTHER_NAMES.items() if other in options}

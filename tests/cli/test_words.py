@@ -1,0 +1,42 @@
+"""Errors and warnings of commands name options, not arguments of Python."""
+
+import click
+import pytest
+
+from sev.cli._main import main
+from sev.cli._words import words_of_options
+
+
+def told(message, command):
+    context = click.Context(main)
+    context.invoked_subcommand = command
+    return words_of_options(message, context)
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "words"),
+    [
+        ("fit", "threshold=7.0 lies outside [0, 1].", "--threshold 7.0 lies outside [0, 1]."),
+        ("fit", 'Choose another (reference="auto" finds one).', "Choose another (--reference auto finds one)."),
+        ("fit", "Pass reference= to choose another.", "Pass --reference to choose another."),
+        ("fit", "groups= makes one feature of them", "--group makes one feature of them"),
+        (
+            "fit",
+            "pass allow_positive_reference=True (on the command line: --allow-positive-reference).",
+            "pass --allow-positive-reference.",
+        ),
+        ("fit", "pass target= that label (--target on the command line).", "pass --target that label."),
+        ("explain", "the model is pickled (--trust-pickle)", "the model is pickled (--trust-pickle)"),
+        ("fit", "raise `threshold`, or look", "raise --threshold, or look"),
+        ("explain", "text such as ('-500', '+500')", 'text such as ["-500", "+500"]'),
+        ("fit", "y_train holds labels", "the column of labels holds labels"),
+        ("fit", "Clusters(n=900): the other class has only 40", "clusters:900: the other class has only 40"),
+        ("fit", "Pass allow_pickle=True to pickle it", "Pass --trust-pickle to pickle it"),
+        ("explain", 'kind="plus" takes only values="reference"', "--kind plus takes only --values reference"),
+        ("explain", "write sev.between(1, 5) for bounds", "write {between: [1, 5]} for bounds"),
+        ("explain", "threshold=7.0 is no option here", "threshold=7.0 is no option here"),
+        ("report", "by='region' is not a column", "--by region is not a column"),
+    ],
+)
+def test_arguments_are_told_as_options(command, message, words):
+    assert told(message, command) == words
