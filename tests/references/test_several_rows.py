@@ -283,3 +283,49 @@ def test_best_is_proven_where_a_row_that_explains_nothing_differs_in_few_feature
         assert one.status == "optimal", (kind, place, one.size, one.lower_bound)
         checked += one.size > 1
     assert checked > 3
+
+
+def test_by_a_number_that_is_at_its_largest_for_most_rows_has_two_groups():
+    X, y = loans()
+    rng = np.random.default_rng(3)
+    X["income"] = np.where(rng.random(len(X)) < 0.8, 100.0, X["income"])
+    model = model_of("trees", X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReferenceWarning)  # no value is unknown
+        many = sev.Explainer(model, X, y, reference=By("income", Typical("median"))).explain(X)
+    names = {one.compared_with for one in many if one.size is not None}
+    assert len(names) == 2
+    for one in many:
+        if one.size is not None:
+            assert one.compared_with.startswith("income above") == (one.query["income"] == 100.0)
+            assert (one.reference["income"] == 100.0) == (one.query["income"] == 100.0)
+
+
+FUZZED = {
+    "by and best": By("region", Best(Clusters(2))),
+    "best of by": Best(By("region", Typical("median"))),
+    "by bins and nearest": By("income", Nearest(2), bins=3),
+    "partial over best": Partial({"children": 1}, over=Best(Clusters(3))),
+    "partial over by": Partial({"income": 75.0}, over=By("home", Typical("median"))),
+}
+
+
+@pytest.mark.parametrize("kind", ["linear", "trees"])
+@pytest.mark.parametrize("name", FUZZED)
+def test_references_within_references_give_the_smallest_set_over_the_rows_of_the_query(kind, name):
+    X, y = loans(2)
+    model = model_of(kind, X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReferenceWarning)
+        explainer = sev.Explainer(model, X, y, reference=FUZZED[name], allow_positive_reference=True)
+    [task] = explainer.tasks
+    many = explainer.explain(X.iloc[:40])
+    candidates = task.reference.candidates(X.iloc[:40])
+    for number in np.flatnonzero(many.statuses != "not_target").tolist():
+        own = explainer.reference.iloc[np.unique(candidates[number])]
+        size = smallest_by_hand(model, X.iloc[number], own)
+        assert many[number].size == (None if size == np.inf else size)
+        assert many.statuses[number] == ("unexplainable" if size == np.inf else "optimal")
+        if name.startswith("partial"):
+            column = "children" if "best" in name else "income"
+            assert many[number].reference[column] == FUZZED[name].values[column]

@@ -49,15 +49,22 @@ class Pairs:
 
     def __init__(self, task: Task, queries: pd.DataFrame, answers: Answers) -> None:
         self._rows = np.flatnonzero(~np.isin(answers.status, _SETTLED))
-        self._candidates = task.reference.candidates(queries.iloc[self._rows])
+        self._first = answers.reference[self._rows] - task.first_reference
+        self._n_references = len(task.reference.rows)
+        #: The reference rows of each query; None: all of them.
+        self._candidates = None if task.reference.takes_all else task.reference.candidates(queries.iloc[self._rows])
 
     def others(self) -> list[int]:
         """Reference rows that are not the first of every query."""
+        if self._candidates is None:
+            return list(range(self._n_references))
         return np.unique(self._candidates[:, 1:]).tolist() if len(self._rows) else []
 
     def rows_of(self, reference: int) -> IntArray:
         """Rows that a reference row is compared with, but not as their first."""
-        mine = (self._candidates[:, 1:] == reference).any(axis=1) & (self._candidates[:, 0] != reference)
+        mine: BoolArray = self._first != reference
+        if self._candidates is not None:
+            mine &= (self._candidates[:, 1:] == reference).any(axis=1)
         return self._rows[mine]
 
 

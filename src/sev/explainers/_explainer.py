@@ -197,8 +197,9 @@ class Explainer(ExplainerSetup):
             Seconds for one row; the answer is then a proven lower bound and the best set found.
         max_predictions : int, default=1_000_000
             Rows that a black box may score for one row of ``X``; None is no limit. All of them count: the row itself,
-            the row once more after the search, the first set once more, and the search, which has the rest. Exact
-            backends do not need it.
+            the row once more after the search, the first set once more, and the search, which has the rest. With
+            ``min_credibility`` it holds for the search with and the one without that limit, with
+            :class:`~sev.references.Best` for each reference row. Exact backends do not need it.
         n_jobs : int, default=1
             Rows are shared out over this many workers of the active joblib backend (threads unless chosen otherwise).
         progress : bool, default=False

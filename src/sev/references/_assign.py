@@ -34,6 +34,11 @@ class AssignNearest:
     k: int | None = 1
     several: bool = False
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether every query is compared with every reference row."""
+        return self.several and self.k is None
+
     def bind(self, rows: pd.DataFrame) -> Callable[[pd.DataFrame], IntArray]:
         """The assignment to these rows."""
         nearest = NearestRows(rows, self.distance)

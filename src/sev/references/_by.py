@@ -115,7 +115,10 @@ class By:
             return tuple(sorted(different.tolist(), key=lambda value: (str(type(value)), value))), ()
         numbers = known.to_numpy(dtype=np.float64)
         cuts = np.quantile(numbers, np.arange(1, self.bins) / self.bins, method="lower")
-        return (), tuple(np.unique(cuts[cuts < numbers.max()]).tolist())
+        below = np.unique(cuts[cuts < numbers.max()])
+        if not below.size:  # most rows have the largest value: a group of their own
+            below = numbers[numbers < numbers.max()].max(keepdims=True)
+        return (), tuple(below.tolist())
 
     def _members(
         self, column: pd.Series, values: tuple[Any, ...], edges: tuple[float, ...]

@@ -87,7 +87,8 @@ class Best:
 
     Each query is compared with every row. Of equally small explanations, that with the row nearest to the query is kept
     where it is one of them, else that with the first row of the reference. The same holds with ``values="typical"``,
-    and for the least cost.
+    and for the least cost. ``time_limit`` and ``max_predictions`` of a call hold for each row that a query is compared
+    with, and once more for the one that is kept.
 
     Parameters
     ----------

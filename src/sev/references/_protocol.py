@@ -184,6 +184,11 @@ class FittedReference:
             )
         return numbers[:, None] if numbers.ndim == 1 else numbers
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether every query is known to be compared with every row."""
+        return self.several and getattr(self.assign, "takes_all", False)
+
     def assigned(self, queries: pd.DataFrame) -> IntArray:
         """Number of the first reference row of each query.
 

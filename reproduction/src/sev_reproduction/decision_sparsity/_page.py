@@ -58,13 +58,20 @@ def _extent(results: Results) -> str:
     """How much of the plan the page rests on."""
     if not len(results):
         return "Nothing is measured yet."
-    splits = {
-        name: len({one.task.split for one in results if one.task.data == name}) for name in _tables.data_of(results)
-    }
-    shown = ", ".join(f"{_tables.title_of(name)} {number}" for name, number in splits.items())
+    shown = ", ".join(f"{_tables.title_of(name)} {_splits_of(results, name)}" for name in _tables.data_of(results))
     seconds = sum(one.seconds for one in results)
     return (
-        f"{len(results):,} measurements in {seconds / 60:.0f} minutes, on a machine that also did other work; splits "
-        "with "
-        f"at least one: {shown}. Times are processor time."
+        f"{len(results):,} measurements in {seconds / 60:.0f} minutes, on a machine that also did other work; each "
+        f"figure rests on this many of the ten splits: {shown}. Where they are few, a "
+        "difference of a few hundredths may not hold on others. Times are processor time."
     )
+
+
+def _splits_of(results: Results, data: str) -> str:
+    """How many splits the measurements of a data set have: one number, or the fewest and the most."""
+    cells: dict[tuple[str, str], set[int]] = {}
+    for one in results:
+        if one.task.data == data:
+            cells.setdefault((one.task.experiment, one.task.variant), set()).add(one.task.split)
+    numbers = {len(splits) for splits in cells.values()}
+    return str(numbers.pop()) if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)}"
