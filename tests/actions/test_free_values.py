@@ -134,7 +134,7 @@ def check_set(case, one, number, least, cells, *, exact):
         assert cost == pytest.approx(least, rel=1e-9)
     for name, change in changes.items():
         assert change.new in cells[columns.index(name)]
-    if not case.rules and all(change.enough is not None for change in changes.values()):
+    if all(change.enough is not None for change in changes.values()):
         inside = [
             [value for value in cells[place][1:] if value in changes[name].enough]
             if name in changes
@@ -142,4 +142,6 @@ def check_set(case, one, number, least, cells, *, exact):
             for place, name in enumerate(columns)
         ]
         assert all(changes[name].new in changes[name].enough for name in changes)
-        assert (case.scores[case.within(inside)] < one.threshold).all()
+        query = {name: cells[place][0] for place, name in enumerate(columns)}
+        _, good = case.crossing(query, inside, one.threshold)
+        assert good.all()

@@ -90,6 +90,13 @@ class Rule:
         """The features that stand alone, and have to be booleans, or 0 and 1."""
         return frozenset(self._parsed.booleans)
 
+    @property
+    def is_decided_by_corners(self) -> bool:
+        """Whether, for given categories, it holds everywhere in a box of numbers if it does at its corners: it compares
+        numbers once, by an order.
+        """
+        return self._parsed.n_comparisons == 0 or (self._parsed.n_comparisons == 1 and self._parsed.is_ordered)
+
     def broken(self, columns: Columns) -> BoolArray:
         """Rows in which the rule is known to be false.
 
@@ -120,6 +127,8 @@ class _Parser:
         self.names: dict[str, None] = {}
         self.numbers: dict[str, None] = {}
         self.booleans: dict[str, None] = {}
+        self.n_comparisons = 0
+        self.is_ordered = True
         self._stand_ins: dict[str, str] = {}
         premise, conclusion = self._split()
         self.condition = self._parse(conclusion)
@@ -179,6 +188,7 @@ class _Parser:
             return joined
         if isinstance(node, ast.Name):
             self.booleans[self._name(node)] = None
+            self._count_equality([True])
             return _is_true(self._name(node))
         raise self._refuse(f"{ast.unparse(node)!r} is not a condition")
 
@@ -186,7 +196,9 @@ class _Parser:
         if isinstance(op, (ast.In, ast.NotIn)):
             if not isinstance(left, ast.Name) or not isinstance(right, (ast.List, ast.Tuple, ast.Set)):
                 raise self._refuse("'in' takes a feature and a list of values")
-            found = _is_any_of(self._name(left), [self._constant(one) for one in right.elts])
+            values = [self._constant(one) for one in right.elts]
+            self._count_equality(values)
+            found = _is_any_of(self._name(left), values)
             return found if isinstance(op, ast.In) else _negated(found)
         if type(op) not in _COMPARE:
             raise self._refuse("'is' is not known: use ==")
@@ -195,12 +207,20 @@ class _Parser:
         if isinstance(right, ast.Constant) and not _is_number(right):
             if not isinstance(left, ast.Name) or not isinstance(op, (ast.Eq, ast.NotEq)):
                 raise self._refuse(f"{right.value!r} can only be compared with a feature, by == or !=")
+            self._count_equality([right.value])
             found = _is_any_of(self._name(left), [right.value])
             return found if isinstance(op, ast.Eq) else _negated(found)
+        self.n_comparisons += 1
+        self.is_ordered &= not isinstance(op, (ast.Eq, ast.NotEq))
         weights = self._linear(left)
         for name, weight in self._linear(right).items():
             weights[name] = weights.get(name, 0.0) - weight
         return _compared(weights, _COMPARE[type(op)])
+
+    def _count_equality(self, values: list[Any]) -> None:
+        """Note that a feature is compared with values, which may be numbers."""
+        if not all(isinstance(one, str) for one in values):
+            self.n_comparisons, self.is_ordered = self.n_comparisons + 1, False
 
     def _constant(self, node: ast.expr) -> Any:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

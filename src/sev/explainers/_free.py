@@ -26,6 +26,7 @@ from sev.explainers._distances import MOST_ORDERED
 from sev.explainers._free_answers import FreeAnswers
 from sev.explainers._free_choice import CredibleRows, order_of_sets
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
+from sev.explainers._rules_in_ranges import keep_rules_in_ranges
 from sev.explainers._vertices import score_rows_safely
 from sev.explainers._work import Settings
 from sev.explanations import Interval
@@ -131,12 +132,32 @@ class FreeWork:
             enough=LazyList(
                 len(found.enough),
                 lambda places: [
-                    self._named(one, destinations, int(owner[place]))
+                    self._named(
+                        self._without_broken(one, destinations, positives, results, int(owner[place]), place),
+                        destinations,
+                        int(owner[place]),
+                    )
                     for place, one in zip(places, found.enough.get(places), strict=True)
                 ],
             ),
             costs=_spread(np.full(n_rows, np.nan), rows[has_set], moves.cost[firsts]),
         )
+
+    def _without_broken(
+        self,
+        enough: Mapping[int, Any],
+        destinations: Destinations,
+        queries: pd.DataFrame,
+        results: pd.DataFrame,
+        row: int,
+        place: int,
+    ) -> Mapping[int, Any]:
+        """Ranges of one set without values that break a rule which its query keeps."""
+        query = queries.iloc[[row]]
+        rules = [rule for rule in self._bound.rules if not rule.broken(self._bound.cells(rule, query)).any()]
+        if not rules:
+            return enough
+        return keep_rules_in_ranges(enough, rules, self._bound, destinations, results.iloc[[place]])
 
     def _destinations(self, queries: pd.DataFrame, assigned: IntArray) -> Destinations:
         """The values that each feature of each row may take."""

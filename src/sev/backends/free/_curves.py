@@ -200,7 +200,8 @@ def _piece_ends(
     knots, blur = knots[order], blur[order]
     inside = (knots + blur > low) & (knots - blur < high)
     first, last = np.maximum(knots - blur, low)[inside], np.minimum(knots + blur, high)[inside]
-    begins, stops = [], []
+    begins: list[float] = []
+    stops: list[float] = []
     for begin, stop in zip(first.tolist(), last.tolist(), strict=True):
         if stops and begin <= stops[-1]:
             stops[-1] = max(stops[-1], stop)
@@ -235,7 +236,9 @@ def _fit(points: FloatArray, values: FloatArray, degree: int, size: float) -> Pi
     if not half > 0:
         return None
     scaled = (points - middle) / half
-    coefficients = np.polynomial.polynomial.polyfit(scaled, values, degree) if degree else values[:1].copy()
+    coefficients = np.asarray(values[:1], dtype=np.float64)
+    if degree:
+        coefficients = np.asarray(np.polynomial.polynomial.polyfit(scaled, values, degree), dtype=np.float64)
     residual = float(np.abs(np.polynomial.polynomial.polyval(scaled, coefficients) - values).max())
     if not residual <= _ROUNDING * size:
         return None

@@ -221,7 +221,8 @@ def _lines_of_softplus(low: Array, high: Array, beta: float, threshold: float) -
         return np.asarray(np.logaddexp(0.0, beta * x) / beta)
 
     slope, below, above = _between_ends(low, high, expit(beta * low), smooth)
-    return slope, below - np.log1p(np.exp(-threshold)) / beta, above
+    step = np.log1p(np.exp(-threshold)) / beta
+    return slope, np.where(beta * high > threshold, below - step, below), above
 
 
 def _lines_of_clip(low: Array, high: Array, lowest: float, highest: float) -> tuple[Array, Array, Array]:

@@ -24,7 +24,7 @@ def through_pipeline(step: Any, columns: Curves) -> Made:
 
 def through_column_transformer(step: Any, columns: Curves) -> Made:
     """Each transformer with its own columns; what is not known leaves its columns unknown."""
-    places = {name: slice_ for name, slice_ in step.output_indices_.items()}
+    places = step.output_indices_
     width = max((one.stop for one in places.values()), default=0)
     made: list[ColumnCurve | None] = [None] * width
     for name, transformer, _ in step.transformers_:
