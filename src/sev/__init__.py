@@ -11,7 +11,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sev import datasets, references
+from sev import references
 from sev.actions import Actions, between, suggest_actions
 from sev.core import Status, __version__
 from sev.explainers import Explainer
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         comparison,
         core,
         credibility,
+        datasets,
         exceptions,
         explainers,
         explanations,

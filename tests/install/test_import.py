@@ -41,6 +41,11 @@ def test_import_loads_nothing_heavy():
     assert loaded.strip() == "[]"
 
 
+def test_import_reads_no_language_and_no_data_sets():
+    loaded = run("import sys, sev; print([name for name in ('yaml', 'sev.datasets') if name in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
 def test_public_names_are_there():
     names = run("import sev; print(all(hasattr(sev, name) for name in sev.__all__), sev.__version__)")
     assert names.startswith("True ")

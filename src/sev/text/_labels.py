@@ -9,7 +9,7 @@ from typing import Any
 
 from sev.core import list_names, suggest_name
 from sev.exceptions import InputError
-from sev.text._language import Language, Wording, load_language, load_wording, read_mapping
+from sev.text._language import Language, Wording, is_built_in, load_language, load_wording, read_mapping
 
 _ENTRIES = ("features", "classes", "language")
 
@@ -52,7 +52,8 @@ class Labels:
         for value, text in self.classes.items():
             if not isinstance(text, str):
                 raise InputError(f"Labels: classes[{value!r}] is {text!r}, expected text.")
-        load_language(self.language)  # a wrong language is an error now, not when the first sentence is made
+        if not is_built_in(self.language):
+            load_language(self.language)  # a wrong language is an error now, not when the first sentence is made
 
     @classmethod
     def of(cls, labels: Labels | Mapping[str, Any] | str | Path | None) -> Labels:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from sev.core import suggest_name
 from sev.exceptions import InputError, UnknownFeatureError
@@ -60,7 +60,7 @@ def load_language(language: str | Path | Language | None) -> Language:
     InputError
         If the file cannot be read, or has a text that is not known.
     """
-    if language is None or (isinstance(language, str) and language in LANGUAGES):
+    if is_built_in(language):
         return built_in(language or "en")
     if isinstance(language, str) and not Path(language).suffix and not Path(language).exists():
         raise InputError(
@@ -74,9 +74,14 @@ def load_language(language: str | Path | Language | None) -> Language:
     return {**english(), **own}
 
 
+def is_built_in(language: str | Path | Language | None) -> TypeGuard[str | None]:
+    """Whether a language ships with the package, so that there is nothing to check about it."""
+    return language is None or (isinstance(language, str) and language in LANGUAGES)
+
+
 def overridden(language: str | Path | Language | None) -> frozenset[str]:
     """The texts that a user's own language sets."""
-    if language is None or (isinstance(language, str) and language in LANGUAGES):
+    if is_built_in(language):
         return frozenset()
     return frozenset(language if isinstance(language, Mapping) else read_mapping(language, "language"))
 
