@@ -67,6 +67,7 @@ class AdditiveSearch:
         self._row = row
         self._observed = observed
         self._base = self.encode(row)[0]
+        self._choice_terms: dict[int, tuple[Any, FloatArray]] = {}
 
     def solve(self, problem: FreeProblem) -> FreeSolution:
         """Solve the problem exactly, within its limits."""
@@ -133,7 +134,13 @@ class AdditiveSearch:
         return self.terms(number, self._encode_table({number: values}))
 
     def choice_terms(self, number: int, one: ChoiceDestinations) -> FloatArray:
-        """The term of each choice."""
+        """The term of each choice; known where they are those of the last problem."""
+        known = self._choice_terms.get(number)
+        if known is None or known[0] is not one.choices:  # equal ones may be encoded differently (1 and True)
+            known = self._choice_terms[number] = (one.choices, self._find_choice_terms(number, one))
+        return known[1]
+
+    def _find_choice_terms(self, number: int, one: ChoiceDestinations) -> FloatArray:
         if not one.choices:
             return np.zeros(0)
         height = len(one.choices)
