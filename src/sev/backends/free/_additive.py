@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import pandas as pd
 from sev.actions import ChoiceDestinations, Moves, NumberDestinations, grid_ends, on_grid
 from sev.backends._reading import Reading
 from sev.backends.free._additive_cost import find_least_cost, find_refused
-from sev.backends.free._least_cost import FeatureTerms, LineTable, least_cost
+from sev.backends.free._least_cost import FeatureTerms, Line, LineTable, Listed, least_cost
 from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
 from sev.backends.free._rows import move_rows, put_values, replace_columns
 from sev.backends.free._shapes import Shape, shape_of
@@ -350,6 +350,10 @@ class _Run:
         def members(place: int) -> list[int]:
             return np.flatnonzero(sets[place]).tolist()
 
+        @cache
+        def values_of(number: int, row: int) -> Listed | Line:
+            return terms[number].of_row(row)
+
         table = LineTable.of(terms, problem.n_rows)
         plain = ~(sets & ~table.is_line[rows]).any(axis=1)
         sizes = sets.sum(axis=1)
@@ -367,7 +371,7 @@ class _Run:
             proven[places[works]] = True
         for place in np.flatnonzero(~proven).tolist():
             row, numbers = int(rows[place]), members(place)
-            found = least_cost([terms[number].of_row(row) for number in numbers], float(need[row]))
+            found = least_cost([values_of(number, row) for number in numbers], float(need[row]))
             if found is not None:
                 chosen[place, numbers] = found.targets
                 costs[place], proven[place] = found.cost, found.proven

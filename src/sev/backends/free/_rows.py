@@ -72,7 +72,7 @@ def _move_numbers(
         places = [place_of[column] for column in space.features[number].columns]
         mine, values = destinations.features[number], targets[moved, number]
         if isinstance(mine, ChoiceDestinations):
-            table[np.ix_(moved, places)] = np.array(mine.choices, dtype=np.float64)[values.astype(np.int64)]
+            table[moved[:, None], places] = np.array(mine.choices, dtype=np.float64)[values.astype(np.int64)]
         else:
             table[moved, places[0]] = values
     return pd.DataFrame(table, columns=queries.columns)

@@ -189,10 +189,10 @@ class Layout:
     def costs_of_sets(self, rows: IntArray, sets: BoolArray) -> FloatArray:
         """The same for the features of sets alone, the others infinite."""
         costs = np.full((len(rows), sum(one.cells.n_cells for one in self.features)), np.inf)
-        for number, (one, part) in enumerate(zip(self.features, self.split(costs), strict=True)):
+        parts = self.split(costs)
+        for number in np.flatnonzero(sets.any(axis=0)).tolist():
             moved = np.flatnonzero(sets[:, number])
-            if moved.size:
-                part[moved] = one.costs(rows[moved])
+            parts[number][moved] = self.features[number].costs(rows[moved])
         return costs
 
     def targets(self, rows: IntArray, cells: IntArray, sets: BoolArray, wanted: Wanted) -> FloatArray:

@@ -56,8 +56,9 @@ def find_ranges(trees: FreeTrees, problem: CellProblem, rows: IntArray, sets: Bo
     run = Run(trees, problem, layout)
     at = layout.at[rows]
     points = at.copy()
-    for number, one in enumerate(layout.features):
-        moved = np.flatnonzero(sets[:, number])
+    changed = np.flatnonzero(sets.any(axis=0)).tolist()
+    for number in changed:
+        one, moved = layout.features[number], np.flatnonzero(sets[:, number])
         points[moved, number] = _cells_of(one, targets[moved, number])
     ordered = np.array([one.is_number for one in layout.features], dtype=np.bool_)
     n_entries = sum(one.cells.n_cells for one in layout.features)
@@ -70,8 +71,9 @@ def find_ranges(trees: FreeTrees, problem: CellProblem, rows: IntArray, sets: Bo
     low, high = np.full(sets.shape, np.nan), np.full(sets.shape, np.nan)
     missing = np.zeros(sets.shape, dtype=np.bool_)
     choices: list[dict[int, tuple[int, ...]]] = [{} for _ in rows]
-    for number, (one, inside) in enumerate(zip(layout.features, layout.split(marks != 0), strict=True)):
-        moved = np.flatnonzero(sets[:, number])
+    parts = layout.split(marks != 0)
+    for number in changed:
+        one, inside, moved = layout.features[number], parts[number], np.flatnonzero(sets[:, number])
         if isinstance(one.cells, NumberCells):
             missing[moved, number] = inside[moved, one.cells.missing]
             low[moved, number], high[moved, number] = _intervals(one, rows[moved], inside[moved, :-1])
@@ -98,11 +100,9 @@ def _intervals(one: FeatureRows, rows: IntArray, cells: BoolArray) -> tuple[Floa
     """The least and the greatest permitted value of the marked cells of each row; NaN where none is marked."""
     assert isinstance(one.cells, NumberCells)
     mine, lowest, highest = one.destinations, one.cells.lowest, one.cells.highest
-    if not len(rows):
-        return np.zeros(0), np.zeros(0)
     assert isinstance(mine, NumberDestinations)
     first, last = np.argmax(cells, axis=1), cells.shape[1] - 1 - np.argmax(cells[:, ::-1], axis=1)
     low = permitted_between(mine, rows, lowest[first], highest[first])[0]
     high = permitted_between(mine, rows, lowest[last], highest[last])[1]
-    some: BoolArray = cells.any(axis=1)
+    some: BoolArray = np.any(cells, axis=1)
     return np.where(some, low, np.nan), np.where(some, high, np.nan)
