@@ -25,6 +25,14 @@ def distinct_rows(table: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:
         Places of rows that all differ.
     kind : ndarray of int64, shape (n_rows,)
         For each row the place in ``first`` of one that is the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sev.core import distinct_rows
+    >>> first, kind = distinct_rows(np.array([[1, 2], [3, 4], [1, 2]]))
+    >>> first.tolist(), kind.tolist()
+    ([0, 1], [0, 1, 0])
     """
     if not table.size:
         return np.arange(min(len(table), 1)), np.zeros(len(table), dtype=np.int64)
