@@ -4,6 +4,10 @@ Run ``SEV_DATA_HOME=... python benchmarks/free_values.py``. ``--only FICO`` take
 ``--rows 100`` fewer rows. Times are of one thread: milliseconds a row of the compiled search in a batch (mean) and of
 single rows (99 %, worst), and of the whole call from raw rows to checked values ("call"). "any" is within the range of
 the training rows, "up" only upward, "band1" within one standard deviation of the query.
+
+``--public`` measures what users call instead: ``explain(rows, values="any")`` of a batch, which lists and checks all
+minimum sets, beside the same call for one reference and one prediction of the model; then the ranges of all first
+sets, read at once ("ranges") and one row after the other ("one range").
 """
 
 from __future__ import annotations
@@ -16,9 +20,14 @@ from collections import Counter
 import _data
 import numpy as np
 import pandas as pd
+from _timing import clock
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+import sev
 from sev.actions import ChoiceDestinations, Destinations, NumberDestinations
 from sev.backends import model_scores, read_model, representative_rows
 from sev.backends.trees.free import CellProblem, FreeTrees, Goal, find_ranges, solve_free
@@ -49,12 +58,27 @@ def forest():
     return RandomForestClassifier(n_estimators=100, max_depth=5, random_state=0, n_jobs=1)
 
 
-MODELS = {"GBDT 200 x 3": boosting, "XGBoost 200 x 3": xgboost, "LightGBM 300 x 31": lightgbm, "forest 100 x 5": forest}
+def linear():
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+
+
+MODELS = {
+    "GBDT 200 x 3": boosting,
+    "XGBoost 200 x 3": xgboost,
+    "LightGBM 300 x 31": lightgbm,
+    "forest 100 x 5": forest,
+    "linear": linear,
+}
 DATA, KINDS = ("COMPAS", "FICO", "Adult", "German"), ("any", "up", "band1")
 LINES = [
     *(("GBDT 200 x 3", data, kind) for data in DATA for kind in KINDS),
     ("XGBoost 200 x 3", "FICO", "any"), ("LightGBM 300 x 31", "FICO", "any"), ("LightGBM 300 x 31", "FICO", "up"),
     ("forest 100 x 5", "FICO", "any"), ("forest 100 x 5", "FICO", "up"),
+]  # fmt: skip
+
+PUBLIC = [
+    *(("GBDT 200 x 3", data) for data in DATA), ("XGBoost 200 x 3", "FICO"), ("LightGBM 300 x 31", "FICO"),
+    ("forest 100 x 5", "FICO"), *(("linear", data) for data in DATA),
 ]  # fmt: skip
 
 
@@ -144,13 +168,53 @@ def measure(setting: Setting, goal: Goal) -> tuple[dict, object]:
     }, (solution, moves)  # fmt: skip
 
 
+def measure_public(name: str, data: str, n_rows: int) -> str:
+    """The line of one model: milliseconds a row of calls that users make."""
+    train, test, labels, _, feature = _data.encoded(data)
+    columns = [f"c{at}" for at in range(train.shape[1])]
+    groups = {f"f{f}": [columns[c] for c in np.flatnonzero(feature == f)] for f in np.unique(feature)}
+    frame, rows = (pd.DataFrame(part, columns=columns) for part in (train, test))
+    model = MODELS[name]().fit(frame, labels)
+    rows = rows[model.predict_proba(rows)[:, 1] >= 0.5].iloc[:n_rows].reset_index(drop=True)
+    blocks = {group: members for group, members in groups.items() if len(members) > 1}
+    explainer = sev.Explainer(model, frame, labels, groups=blocks, allow_positive_reference=True)
+    explainer.explain(rows.iloc[:1], values="any")  # the cells are made once for a model
+    calls = {
+        "any": lambda: explainer.explain(rows, values="any"),
+        "reference": lambda: explainer.explain(rows),
+        "predict": lambda: model.predict_proba(rows),
+    }
+    times = [clock(call, 3) for call in calls.values()]
+    many, again = calls["any"](), calls["any"]()
+    first = many.answers.offsets[:-1][many.answers.has_set].tolist()
+    times.append(clock(lambda: many.enough.get(first), 1))
+    times.append(clock(lambda: [one.enough for one in again], 1))
+    shown = " | ".join(f"{1e3 * seconds / len(rows):.3g}" for seconds in times)
+    sizes = " ".join(f"{size}:{count}" for size, count in sorted(Counter(map(int, many.sizes[many.sizes > 0])).items()))
+    statuses = " ".join(f"{count} {status}" for status, count in Counter(one.status for one in many).items())
+    return f"| {name} | {data} | {len(rows)} | {shown} | {sizes} | {statuses} |"
+
+
+def print_public(words: list[str], n_rows: int) -> None:
+    print("| model | data | n | any ms | reference ms | predict ms | ranges ms | one range ms | sizes | status |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, data in PUBLIC:
+        if all(word in f"{name} {data}" for word in words):
+            print(measure_public(name, data, n_rows), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="")
     parser.add_argument("--rows", type=int, default=300)
     parser.add_argument("--goals", default="first,least cost,all sets")
+    parser.add_argument("--public", action="store_true")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    if arguments.public:
+        with threadpool_limits(1):
+            print_public(arguments.only.split(), arguments.rows)
+        return
     print("| model | data | kind | goal | n | mean ms | 99 % ms | worst ms | call ms | ranges ms | sizes |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     with threadpool_limits(1):

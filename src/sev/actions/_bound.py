@@ -15,7 +15,16 @@ from sev.actions._actions import Actions
 from sev.actions._bounds import Between, plain_number
 from sev.actions._destinations import ChoiceDestinations, Destinations, FeatureDestinations, NumberDestinations
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
-from sev.actions._ground import ChoiceGround, FeatureGround, Ground, NumberGround, as_numbers, cell_key
+from sev.actions._ground import (
+    ChoiceGround,
+    FeatureGround,
+    Ground,
+    NumberGround,
+    as_numbers,
+    cell_key,
+    cells_key,
+    distinct_cells,
+)
 from sev.actions._rules import Rule
 from sev.exceptions import InputError, UnknownFeatureError
 from sev.space import FeatureSpace
@@ -245,13 +254,12 @@ class BoundActions:
         allowed = np.ones((len(old), len(choices)), dtype=np.bool_)
         if self._is_named("allow_missing", number):
             missing = self._missing(number)
-            place = next((i for i, one in enumerate(choices) if _key_of(one) == _key_of(missing)), None)
-            if place is None:
+            if cells_key(missing) not in self._keys(number, choices):
                 choices = (*choices, missing)
                 allowed = np.column_stack([allowed, np.ones(len(old), dtype=np.bool_)])
                 old = self.places(number, queries, choices)
         else:
-            allowed[:, [any(key[0] == "missing" for key in _key_of(one)) for one in choices]] = False
+            allowed[:, [any(cell[0] == "missing" for cell in key) for key in self._keys(number, choices)]] = False
         listed = self._entry("allowed", number, None)
         if listed is not None:
             allowed[:, : len(names)] &= _allowed_moves(listed, names, old)
@@ -291,6 +299,13 @@ class BoundActions:
         values = sorted({float(one) for one in _every_value(listed)})
         return tuple((one,) for one in values), tuple(values), True
 
+    def _keys(self, number: int, choices: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...]]:
+        """Choices as keys of a dictionary: those of the background are known."""
+        ground = self.ground.features[number]
+        if isinstance(ground, ChoiceGround) and choices is ground.choices:
+            return ground.keys
+        return [cells_key(one) for one in choices]
+
     def _missing(self, number: int) -> tuple[Any, ...]:
         ground = self.ground.features[number]
         return ground.missing if isinstance(ground, ChoiceGround) else (np.nan,)
@@ -312,10 +327,9 @@ class BoundActions:
         ndarray of int64
             One for each row.
         """
-        place = {_key_of(one): index for index, one in enumerate(choices)}
-        cells = rows[list(self.space.features[number].columns)].astype(object)
-        keys = [_key_of(row) for row in cells.itertuples(index=False, name=None)]
-        return np.array([place.get(key, -1) for key in keys], dtype=np.int64)
+        place = {key: index for index, key in enumerate(self._keys(number, choices))}
+        distinct, kind = distinct_cells([rows[column] for column in self.space.features[number].columns])
+        return np.array([place.get(cells_key(cells), -1) for cells in distinct], dtype=np.int64)[kind]
 
     def is_ordered(self, number: int) -> bool:
         """Whether the choices of a feature stand in an order that means something.
@@ -353,10 +367,10 @@ class BoundActions:
         if isinstance(self.ground.features[number], NumberGround):
             return Order(np.array([float(one) for (one,) in choices]), as_numbers(rows[column]))
         known = self._choices_of(number)[0]
-        place = {_key_of(one): float(index) for index, one in enumerate(known)}
+        place = {key: float(index) for index, key in enumerate(self._keys(number, known))}
         places = self.places(number, rows, known).astype(np.float64)
         return Order(
-            np.array([place.get(_key_of(one), np.nan) for one in choices]), np.where(places < 0, np.nan, places)
+            np.array([place.get(cells_key(one), np.nan) for one in choices]), np.where(places < 0, np.nan, places)
         )
 
     # -- entries by number of the feature ------------------------------------------------------------------------------
@@ -474,10 +488,6 @@ def column_of(space: FeatureSpace, name: str) -> Any:
         if feature.name == name:
             return feature.columns[0]
     raise UnknownFeatureError(f"rules name {name!r}, which is not a feature.")
-
-
-def _key_of(cells: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(cell_key(cell) for cell in cells)
 
 
 def _every_value(listed: Any) -> list[Any]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sev.core import distinct_rows
 from sev.references import Background, holds_integers
 from sev.space import Feature
-from sev.typing import BoolArray, FloatArray
+from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Half the width of the band of quantiles around the reference's own position that is typical.
 BAND = 0.1
@@ -63,6 +66,11 @@ class ChoiceGround:
     names: tuple[Any, ...]
     is_ordered: bool
     missing: tuple[Any, ...]
+
+    @cached_property
+    def keys(self) -> tuple[tuple[Any, ...], ...]:
+        """The choices as keys of a dictionary."""
+        return tuple(map(cells_key, self.choices))
 
 
 FeatureGround = NumberGround | ChoiceGround
@@ -123,8 +131,8 @@ def _with_references(known: FeatureGround, new: FeatureGround) -> FeatureGround:
         assert isinstance(new, NumberGround)
         return replace(known, band=new.band)
     assert isinstance(new, ChoiceGround)
-    held = {tuple(map(cell_key, one)) for one in known.choices}
-    more = [place for place, one in enumerate(new.choices) if tuple(map(cell_key, one)) not in held]
+    held = set(known.keys)
+    more = [place for place, key in enumerate(new.keys) if key not in held]
     return replace(
         known,
         choices=(*known.choices, *(new.choices[place] for place in more)),
@@ -160,6 +168,52 @@ def cell_key(value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return "number", float(value)
     return type(value).__name__, value
+
+
+def cells_key(cells: Sequence[Any]) -> tuple[Any, ...]:
+    """The same for the cells of several columns.
+
+    Parameters
+    ----------
+    cells : sequence of object
+        Cells.
+
+    Returns
+    -------
+    tuple
+        The key.
+    """
+    return tuple(map(cell_key, cells))
+
+
+def distinct_cells(columns: Sequence[pd.Series]) -> tuple[list[tuple[Any, ...]], IntArray]:
+    """The different rows of some columns, and which of them each row is.
+
+    Rows are told apart at least as well as by :func:`cell_key`; columns of objects are taken row by row, because 1 and
+    True are equal there.
+
+    Parameters
+    ----------
+    columns : sequence of Series
+        At least one column.
+
+    Returns
+    -------
+    distinct : list of tuple
+        Their cells.
+    kind : ndarray of int64
+        For each row its place in ``distinct``.
+    """
+    [dtype, *others] = {column.dtype for column in columns}
+    if not others and isinstance(dtype, np.dtype) and dtype.kind in "fiub":
+        table = np.column_stack([column.to_numpy() for column in columns])
+        first, kind = distinct_rows(table)
+        return list(map(tuple, table[first].tolist())), kind
+    if len(columns) == 1 and isinstance(dtype, pd.StringDtype):
+        codes, texts = pd.factorize(columns[0], use_na_sentinel=False)
+        return [(text,) for text in texts.tolist()], codes.astype(np.int64)
+    rows = list(zip(*(column.astype(object) for column in columns), strict=True))
+    return rows, np.arange(len(rows), dtype=np.int64)
 
 
 def _read_feature(feature: Feature, background: Background, references: pd.DataFrame) -> FeatureGround:

@@ -2,6 +2,7 @@
 solver solves, the one container of answers, sets as bits, and the brute-force definition.
 """
 
+from sev.core._distinct import distinct_rows
 from sev.core._label import kind_label
 from sev.core._lazy import LazyList
 from sev.core._masks import n_words, pack, unpack
@@ -28,6 +29,7 @@ __all__ = [
     "Status",
     "__version__",
     "brute_force",
+    "distinct_rows",
     "dump",
     "kind_label",
     "list_names",

@@ -19,6 +19,8 @@ from sev.explainers._work import Settings
 
 #: Rows of the first chunk, and the most of any: as many as took about so many seconds before.
 _FIRST_ROWS, _MOST_ROWS, _SECONDS = 64, 4096, 0.5
+#: Rows of a chunk at least, also on a busy machine: smaller ones spend their time on what every chunk costs.
+_LEAST_ROWS = 16
 #: Rows that one of several workers takes at once.
 _ROWS_OF_WORKER = 1024
 
@@ -63,7 +65,7 @@ def _parts(tasks: list[Task], queries: pd.DataFrame, settings: Settings, n_jobs:
         yield answer_free_chunk(tasks, queries.iloc[first : first + n_rows], settings)
         seconds = time.perf_counter() - start
         first += n_rows
-        n_rows = int(np.clip(n_rows * _SECONDS / max(seconds, 1e-9), 1, min(16 * n_rows, _MOST_ROWS)))
+        n_rows = int(np.clip(n_rows * _SECONDS / max(seconds, 1e-9), _LEAST_ROWS, min(16 * n_rows, _MOST_ROWS)))
 
 
 def _unseen(n_rows: int, queries: pd.DataFrame, n_features: int) -> FreeAnswers:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from sev.backends._reading import Reading
 from sev.backends.free._additive_cost import find_least_cost, find_refused
 from sev.backends.free._curves import TermCurve, term_curve
 from sev.backends.free._enough import find_ranges
-from sev.backends.free._least_cost import FeatureTerms, LineTable, least_cost
+from sev.backends.free._least_cost import FeatureTerms, Line, LineTable, Listed, least_cost
 from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
 from sev.backends.free._rows import move_rows, put_values, replace_columns
 from sev.backends.free._shapes import Shape, shape_of
@@ -70,6 +70,7 @@ class AdditiveSearch:
         self._row = row
         self._observed = observed
         self._base = self.encode(row)[0]
+        self._choice_terms: dict[int, tuple[Any, FloatArray]] = {}
 
     def solve(self, problem: FreeProblem) -> FreeSolution:
         """Solve the problem exactly, within its limits."""
@@ -161,7 +162,13 @@ class AdditiveSearch:
         return self.terms(number, self._encode_table({number: values}))
 
     def choice_terms(self, number: int, one: ChoiceDestinations) -> FloatArray:
-        """The term of each choice."""
+        """The term of each choice; known where they are those of the last problem."""
+        known = self._choice_terms.get(number)
+        if known is None or known[0] is not one.choices:  # equal ones may be encoded differently (1 and True)
+            known = self._choice_terms[number] = (one.choices, self._find_choice_terms(number, one))
+        return known[1]
+
+    def _find_choice_terms(self, number: int, one: ChoiceDestinations) -> FloatArray:
         if not one.choices:
             return np.zeros(0)
         height = len(one.choices)
@@ -419,6 +426,10 @@ class _Run:
         def members(place: int) -> list[int]:
             return np.flatnonzero(sets[place]).tolist()
 
+        @cache
+        def values_of(number: int, row: int) -> Listed | Line:
+            return terms[number].of_row(row)
+
         table = LineTable.of(terms, problem.n_rows)
         plain = ~(sets & ~table.is_line[rows]).any(axis=1)
         sizes = sets.sum(axis=1)
@@ -436,7 +447,7 @@ class _Run:
             proven[places[works]] = True
         for place in np.flatnonzero(~proven).tolist():
             row, numbers = int(rows[place]), members(place)
-            found = least_cost([terms[number].of_row(row) for number in numbers], float(need[row]))
+            found = least_cost([values_of(number, row) for number in numbers], float(need[row]))
             if found is not None:
                 chosen[place, numbers] = found.targets
                 costs[place], proven[place] = found.cost, found.proven

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,12 +59,12 @@ class NumberCells:
         """The cell of missing values."""
         return len(self.edges) + 1
 
-    @property
+    @cached_property
     def lowest(self) -> FloatArray:
         """The least float of each interval."""
         return np.concatenate([[-np.inf], np.nextafter(self.edges, np.inf)])
 
-    @property
+    @cached_property
     def highest(self) -> FloatArray:
         """The greatest float of each interval."""
         return np.concatenate([self.edges, [np.inf]])
@@ -137,10 +138,11 @@ class CellFinder:
         """The cells of listed values; each has one entry for each column of the feature."""
         return self.merge(feature, self.encode_values(feature, values, row))
 
-    def add_states(self, feature: int, cells: StateCells, encoded: FloatArray) -> StateCells:
-        """The same cells, and one more for each row of encoded columns that belongs to none."""
+    def add_states(self, feature: int, cells: StateCells, encoded: FloatArray) -> tuple[StateCells, IntArray]:
+        """The same cells and one more for each row of encoded columns that belongs to none; the cell of each row."""
         more = self.merge(feature, np.concatenate([cells.encoded, encoded]))
-        return StateCells(more.state[: cells.n_cells][cells.state], more.outcomes, more.encoded, cells.values)
+        known, added = more.state[: cells.n_cells], more.state[cells.n_cells :]
+        return StateCells(known[cells.state], more.outcomes, more.encoded, cells.values), added
 
     def encode_values(self, feature: int, values: Sequence[Sequence[Any]], row: pd.DataFrame) -> FloatArray:
         """The columns of a feature for listed values, other features as in a row."""

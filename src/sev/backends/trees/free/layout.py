@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -58,7 +59,7 @@ class FeatureRows:
             for choice, state in enumerate(cells.state.tolist()):
                 out[:, state] = np.minimum(out[:, state], prices[:, choice])
         elif isinstance(cells, NumberCells):
-            low, high = permitted_ends(mine, cells, rows)
+            low, high = permitted_ends(mine, cells, rows[:1] if _share_ends(mine, rows) else rows)
             out[:, :-1] = np.where(low <= high, _cost_of_nearest(mine, rows, low, high), np.inf)
             out[:, -1] = np.where(mine.missing[rows] & ~np.isnan(mine.old[rows]), mine.weight, np.inf)
         else:
@@ -90,7 +91,7 @@ class FeatureRows:
             costs = np.where(cells.state[None, :] == at[:, None], self._value_costs(mine, rows), np.inf)
             return cells.values[np.argmin(costs, axis=1)]
         interval = np.minimum(at, cells.missing - 1)
-        low, high = _permitted_between(mine, rows, cells.lowest[interval], cells.highest[interval])
+        low, high = permitted_between(mine, rows, cells.lowest[interval], cells.highest[interval])
         old = mine.old[rows]
         near = np.where(np.isnan(old), low, np.clip(old, low, np.maximum(low, high)))
         if wanted == "by cost" and mine.step is None:
@@ -116,12 +117,17 @@ class FeatureRows:
         return np.where(inside, np.where(np.isnan(moved), mine.weight, mine.weight * moved), np.inf)
 
 
+def _share_ends(mine: NumberDestinations, rows: IntArray) -> bool:
+    """Whether some rows, at least one, may take the same values."""
+    return len(rows) > 0 and all((part[rows] == part[rows[0]]).all() for part in (mine.low, mine.high, mine.origin))
+
+
 def permitted_ends(mine: NumberDestinations, cells: NumberCells, rows: IntArray) -> tuple[FloatArray, FloatArray]:
     """The least and the greatest permitted value of each interval for each row; none is permitted where low > high."""
-    return _permitted_between(mine, rows[:, None], cells.lowest, cells.highest)
+    return permitted_between(mine, rows[:, None], cells.lowest, cells.highest)
 
 
-def _permitted_between(
+def permitted_between(
     mine: NumberDestinations, rows: IntArray, lowest: FloatArray, highest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The least and the greatest permitted value of some rows between two values each."""
@@ -158,14 +164,20 @@ class Layout:
         Number of encoded columns.
     encoded : ndarray of shape (n_rows, n_columns)
         The rows in encoded space.
+    forest : _native.Forest
+        The trees.
+    sign : {-1.0, 1.0}
+        Margins times this fall when rows come nearer to the decision.
     """
 
     features: Sequence[FeatureRows]
     columns: Sequence[IntArray]
     n_columns: int
     encoded: FloatArray
+    forest: _native.Forest
+    sign: float
 
-    @property
+    @cached_property
     def at(self) -> IntArray:
         """The cell of every feature of every row."""
         return np.ascontiguousarray(np.column_stack([one.at for one in self.features]), dtype=np.int64)
@@ -173,6 +185,15 @@ class Layout:
     def costs(self, rows: IntArray) -> FloatArray:
         """The costs of all cells of some rows, features side by side."""
         return np.ascontiguousarray(np.concatenate([one.costs(rows) for one in self.features], axis=1))
+
+    def costs_of_sets(self, rows: IntArray, sets: BoolArray) -> FloatArray:
+        """The same for the features of sets alone, the others infinite."""
+        costs = np.full((len(rows), sum(one.cells.n_cells for one in self.features)), np.inf)
+        parts = self.split(costs)
+        for number in np.flatnonzero(sets.any(axis=0)).tolist():
+            moved = np.flatnonzero(sets[:, number])
+            parts[number][moved] = self.features[number].costs(rows[moved])
+        return costs
 
     def targets(self, rows: IntArray, cells: IntArray, sets: BoolArray, wanted: Wanted) -> FloatArray:
         """The values that the features of sets move to, feature by feature; NaN for those that stay."""
@@ -195,7 +216,8 @@ class Layout:
                 active[:, number] = (mine.low <= mine.high) | mine.missing
         return active
 
-    def native(self, forest: _native.Forest, sign: float) -> _native.CellForest:
+    @cached_property
+    def native(self) -> _native.CellForest:
         """The trees over these cells."""
         feature = np.zeros(self.n_columns, dtype=np.int64)
         first = np.zeros(self.n_columns, dtype=np.int64)
@@ -207,7 +229,9 @@ class Layout:
                 parts.append(one.cells.encoded[:, at])
                 offset += one.cells.n_cells
         n_cells = np.array([one.cells.n_cells for one in self.features], dtype=np.int64)
-        return _native.CellForest(forest, n_cells, feature, first, np.ascontiguousarray(np.concatenate(parts)), sign)
+        return _native.CellForest(
+            self.forest, n_cells, feature, first, np.ascontiguousarray(np.concatenate(parts)), self.sign
+        )
 
     def split(self, cells: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
         """Entries of all cells, feature by feature."""

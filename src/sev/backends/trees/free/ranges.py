@@ -9,7 +9,7 @@ import numpy as np
 
 from sev.actions import ChoiceDestinations, NumberDestinations
 from sev.backends.trees.free.cells import NumberCells
-from sev.backends.trees.free.layout import FeatureRows, permitted_ends
+from sev.backends.trees.free.layout import FeatureRows, permitted_between
 from sev.backends.trees.free.problem import CellProblem
 from sev.backends.trees.free.solver import FreeTrees, Run
 from sev.typing import BoolArray, FloatArray, IntArray
@@ -56,51 +56,53 @@ def find_ranges(trees: FreeTrees, problem: CellProblem, rows: IntArray, sets: Bo
     run = Run(trees, problem, layout)
     at = layout.at[rows]
     points = at.copy()
-    for number, one in enumerate(layout.features):
-        moved = np.flatnonzero(sets[:, number])
-        for place in moved.tolist():
-            points[place, number] = _cell_of(one, float(targets[place, number]))
+    changed = np.flatnonzero(sets.any(axis=0)).tolist()
+    for number in changed:
+        one, moved = layout.features[number], np.flatnonzero(sets[:, number])
+        points[moved, number] = _cells_of(one, targets[moved, number])
     ordered = np.array([one.is_number for one in layout.features], dtype=np.bool_)
     n_entries = sum(one.cells.n_cells for one in layout.features)
     marks: np.ndarray[Any, np.dtype[np.uint8]] = np.zeros((len(rows), n_entries), dtype=np.uint8)
     if len(rows):
         marks = run.native.grow(
-            np.ascontiguousarray(at), layout.costs(rows), np.ascontiguousarray(points), ordered, run.sure, run.limit,
-            _WORK, _WALKS, lambda place, cells: run.ask(int(rows[place]), cells),
+            np.ascontiguousarray(at), layout.costs_of_sets(rows, sets), np.ascontiguousarray(points), ordered,
+            run.sure, run.limit, _WORK, _WALKS, lambda place, cells: run.ask(int(rows[place]), cells),
         )  # fmt: skip
     low, high = np.full(sets.shape, np.nan), np.full(sets.shape, np.nan)
     missing = np.zeros(sets.shape, dtype=np.bool_)
     choices: list[dict[int, tuple[int, ...]]] = [{} for _ in rows]
-    for number, (one, inside) in enumerate(zip(layout.features, layout.split(marks != 0), strict=True)):
-        for place in np.flatnonzero(sets[:, number]).tolist():
-            row, cells = int(rows[place]), inside[place]
-            if isinstance(one.cells, NumberCells):
-                missing[place, number] = cells[one.cells.missing]
-                low[place, number], high[place, number] = _interval(one, row, cells[:-1])
-            elif isinstance(one.destinations, ChoiceDestinations):
-                works = cells[one.cells.state] & one.destinations.allowed[row]
-                choices[place][number] = tuple(np.flatnonzero(works).tolist())
+    parts = layout.split(marks != 0)
+    for number in changed:
+        one, inside, moved = layout.features[number], parts[number], np.flatnonzero(sets[:, number])
+        if isinstance(one.cells, NumberCells):
+            missing[moved, number] = inside[moved, one.cells.missing]
+            low[moved, number], high[moved, number] = _intervals(one, rows[moved], inside[moved, :-1])
+        elif isinstance(one.destinations, ChoiceDestinations):
+            works = inside[moved][:, one.cells.state] & one.destinations.allowed[rows[moved]]
+            for place, mine in zip(moved.tolist(), works, strict=True):
+                choices[place][number] = tuple(np.flatnonzero(mine).tolist())
     return Ranges(low=low, high=high, missing=missing, choices=tuple(choices))
 
 
-def _cell_of(one: FeatureRows, target: float) -> int:
-    """The cell of a reported value or choice."""
+def _cells_of(one: FeatureRows, targets: FloatArray) -> IntArray:
+    """The cells of reported values or choices."""
     if isinstance(one.cells, NumberCells):
-        return int(one.cells.locate(np.array([target]))[0])
+        return one.cells.locate(targets)
     if isinstance(one.destinations, ChoiceDestinations):
-        return int(one.cells.state[int(target)])
+        return one.cells.state[targets.astype(np.int64)]
     values = one.cells.values
     assert values is not None
-    same = np.isnan(values) if np.isnan(target) else values == target
-    return int(one.cells.state[np.flatnonzero(same)[0]])
+    same = (values == targets[:, None]) | (np.isnan(values) & np.isnan(targets[:, None]))
+    return one.cells.state[np.argmax(same, axis=1)]
 
 
-def _interval(one: FeatureRows, row: int, cells: BoolArray) -> tuple[float, float]:
-    """The least and the greatest permitted value of the marked cells."""
-    places = np.flatnonzero(cells)
+def _intervals(one: FeatureRows, rows: IntArray, cells: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The least and the greatest permitted value of the marked cells of each row; NaN where none is marked."""
     assert isinstance(one.cells, NumberCells)
-    assert isinstance(one.destinations, NumberDestinations)
-    if not places.size:
-        return float("nan"), float("nan")
-    low, high = permitted_ends(one.destinations, one.cells, np.array([row]))
-    return float(low[0, places[0]]), float(high[0, places[-1]])
+    mine, lowest, highest = one.destinations, one.cells.lowest, one.cells.highest
+    assert isinstance(mine, NumberDestinations)
+    first, last = np.argmax(cells, axis=1), cells.shape[1] - 1 - np.argmax(cells[:, ::-1], axis=1)
+    low = permitted_between(mine, rows, lowest[first], highest[first])[0]
+    high = permitted_between(mine, rows, lowest[last], highest[last])[1]
+    some: BoolArray = np.any(cells, axis=1)
+    return np.where(some, low, np.nan), np.where(some, high, np.nan)

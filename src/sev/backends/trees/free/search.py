@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -89,12 +88,8 @@ class TreeSearch:
     ) -> list[Mapping[int, Enough]]:
         """Proven ranges of some sets, by number of the feature."""
         owner = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))[places]
-        rows, place_of_row = np.unique(owner, return_inverse=True)
-        some = problem  # as it is where it can be: what was laid out for the search is known then
-        if len(rows) < len(problem.queries):
-            some = replace(problem, queries=problem.queries.iloc[rows], destinations=problem.destinations.take(rows))
         sets, targets = unpack(solution.masks, len(self._trees.space))[places], moves.targets[places]
-        ranges = find_ranges(self._trees, some, place_of_row, sets, targets)
+        ranges = find_ranges(self._trees, problem, owner, sets, targets)
         found: list[Mapping[int, Enough]] = []
         for place, chosen in enumerate(sets):
             mine: dict[int, Enough] = {}

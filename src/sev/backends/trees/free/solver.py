@@ -19,7 +19,7 @@ from sev.backends.trees.free.cells import CellFinder, FeatureCells, NumberCells,
 from sev.backends.trees.free.layout import FeatureRows, Layout, Wanted
 from sev.backends.trees.free.problem import CellProblem, Goal
 from sev.backends.trees.free.splits import ColumnSplits
-from sev.core import Solution, Status, pack
+from sev.core import Solution, Status, distinct_rows, pack
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, FloatArray, IntArray
 
@@ -30,8 +30,6 @@ _UNLIMITED = 1 << 60
 _ENTRIES_AT_ONCE = 4_000_000
 #: Rows that the model scores at once when answers are checked.
 _ROWS_PER_CALL = 20_000
-#: Up to this many rows, what was laid out for the search is kept for the ranges that are asked for later.
-_ROWS_KEPT = 16
 #: No value of a feature is searched beyond: float32 ends there, and with it some models.
 _LARGEST = 1e38
 _FOUND, _NONE, _TOO_LARGE, _SPENT = 0, 1, 2, 4
@@ -65,10 +63,11 @@ class FreeTrees:
         self._finder = CellFinder(self._splits, self.encoding.encode, self._owner, self.space)
         self._numbers: dict[int, NumberCells | None] = {}
         self._choices: _EncodedChoices | None = None
+        self._states: dict[int, tuple[_EncodedChoices, StateCells]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made on demand."""
-        return {**self.__dict__, "_numbers": {}, "_choices": None, "_layouts": None, "_lock": None}
+        return {**self.__dict__, "_numbers": {}, "_choices": None, "_states": {}, "_layouts": None, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock(), _layouts=WeakKeyDictionary())
@@ -78,7 +77,7 @@ class FreeTrees:
         return ["observed" if self._numbers.get(int(f), _ANY) is None else "any" for f in features]
 
     def lay_out(self, problem: CellProblem) -> Layout:
-        """The rows of a problem as cells; those of a few rows are kept as long as the problem.
+        """The rows of a problem as cells, kept as long as the problem: ranges are asked for later.
 
         Raises
         ------
@@ -87,9 +86,7 @@ class FreeTrees:
         """
         known = self._layouts.get(problem)
         if known is None:
-            known = self._make_layout(problem)
-            if len(problem.queries) <= _ROWS_KEPT:
-                self._layouts[problem] = known
+            known = self._layouts[problem] = self._make_layout(problem)
         return known
 
     def _make_layout(self, problem: CellProblem) -> Layout:
@@ -100,7 +97,14 @@ class FreeTrees:
             features = [
                 self._feature_rows(problem, number, encoded, numbers.get(number)) for number in range(len(self.space))
             ]
-            return Layout(features, self._finder.columns, self.backend.n_columns, encoded)
+            return Layout(
+                features,
+                self._finder.columns,
+                self.backend.n_columns,
+                encoded,
+                self.backend.forest.native,
+                1.0 if problem.direction < 0 else -1.0,
+            )
 
     def _feature_rows(
         self, problem: CellProblem, feature: int, encoded: FloatArray, cells: FeatureCells | None
@@ -120,8 +124,7 @@ class FreeTrees:
             )
         row = problem.queries.iloc[[0]]
         if isinstance(mine, ChoiceDestinations):
-            assert self._choices is not None
-            states = self._finder.merge(feature, self._choices.encoded[: len(mine.choices), columns])
+            states = self._choice_states(feature, len(mine.choices))
         elif isinstance(mine, NumberDestinations):
             # the query's own value and a missing one are not on the list of what occurs
             values = np.unique(observed[~np.isnan(observed)])
@@ -134,12 +137,19 @@ class FreeTrees:
         else:
             states = StateCells(np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64), own[:0])
         # Rows whose own value is not on the list have a cell of their own.
-        outcomes = self._finder.outcomes(feature, own)
-        _, first = np.unique(outcomes, axis=0, return_index=True)
-        states = self._finder.add_states(feature, states, own[np.sort(first)])
-        place = {tuple(known): cell for cell, known in enumerate(states.outcomes.tolist())}
-        at = np.array([place[tuple(known)] for known in outcomes.tolist()], dtype=np.int64)
-        return FeatureRows(states, mine, at, observed)
+        first, kind = distinct_rows(own)
+        states, cell = self._finder.add_states(feature, states, own[first])
+        return FeatureRows(states, mine, cell[kind], observed)
+
+    def _choice_states(self, feature: int, n_choices: int) -> StateCells:
+        """The cells of the choices of a feature; those of the last problem as a rule."""
+        choices = self._choices
+        assert choices is not None
+        known = self._states.get(feature)
+        if known is None or known[0] is not choices:
+            cells = self._finder.merge(feature, choices.encoded[:n_choices, self._finder.columns[feature]])
+            known = self._states[feature] = (choices, cells)
+        return known[1]
 
     def _own_columns(self, problem: CellProblem, encoded: FloatArray) -> None:
         """Find the features of encoded columns that vary among queries and choices for the first time."""
@@ -268,11 +278,10 @@ class Run:
         self._at = layout.at
         self._reasons: dict[int, str] = {}
         down = problem.direction < 0
-        self._sign = 1.0 if down else -1.0
         noise = trees.backend.noise + trees.backend.own_noise
         low, high = problem.low - noise, problem.high + noise
         self.sure, self.limit = (low, high) if down else (-high, -low)
-        self.native = layout.native(trees.backend.forest.native, self._sign)
+        self.native = layout.native
 
     @property
     def _n_rows(self) -> int:
@@ -344,7 +353,7 @@ class Run:
     def _check_margins(self, searched: _Searched) -> None:
         """The cells of every row must add up to its margin: its own values are where the cells say they are."""
         backend = self._trees.backend
-        margins = self._sign * backend.margins(self._layout.encoded)
+        margins = self._layout.sign * backend.margins(self._layout.encoded)
         wrong = np.abs(searched.start - margins) > 4.0 * backend.own_noise
         for row in np.flatnonzero(wrong).tolist():
             self._reasons[row] = "the cells of this row do not add up to its margin"
