@@ -60,7 +60,7 @@ def load_language(language: str | Path | Language | None) -> Language:
     InputError
         If the file cannot be read, or has a text that is not known.
     """
-    if is_built_in(language):
+    if language is None or is_built_in(language):
         return built_in(language or "en")
     if isinstance(language, str) and not Path(language).suffix and not Path(language).exists():
         raise InputError(
@@ -81,7 +81,7 @@ def is_built_in(language: str | Path | Language | None) -> TypeGuard[str | None]
 
 def overridden(language: str | Path | Language | None) -> frozenset[str]:
     """The texts that a user's own language sets."""
-    if is_built_in(language):
+    if language is None or is_built_in(language):
         return frozenset()
     return frozenset(language if isinstance(language, Mapping) else read_mapping(language, "language"))
 
