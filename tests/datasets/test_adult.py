@@ -76,7 +76,7 @@ def test_published_rows_are_found_in_openmls_table(published, monkeypatch, cache
 def test_openml_copy_is_kept_and_asked_for_once(monkeypatch, cache, train_first):
     train, test = made_rows(TRAIN, N_POSITIVE, age=39), made_rows(TEST, 9, age=17)
     asked = openml(monkeypatch, *((train, test) if train_first else (test, train)))
-    with pytest.warns(SevWarning, match="OpenML's data set 1590 .* not the published file: 32,561 rows") as caught:
+    with pytest.warns(SevWarning, match="data set 1590 .* not the published file: it has 32,561 rows") as caught:
         X, y = fetch_adult(return_X_y=True)
     assert caught[0].filename == __file__
     assert asked == [{"data_id": 1590, "as_frame": True, "parser": "pandas", "cache": False}]

@@ -57,7 +57,7 @@ def test_the_published_cells_in_ficos_own_form_pass(published, tmp_path):
 
 
 def test_what_is_refused(tmp_path):
-    with pytest.raises(DatasetNotFoundError, match=r"(?s)fico\.csv or heloc_dataset_v1\.csv.*FICO gives"):
+    with pytest.raises(DatasetNotFoundError, match=r"(?s)fico\.csv or heloc_dataset_v1\.csv.*FICO provides"):
         fetch_heloc()
     with pytest.raises(InputError, match="special='drop' is not one of 'keep', 'nan'"):
         fetch_heloc(special="drop")
