@@ -44,6 +44,7 @@ def test_arguments_are_told_as_options(command, message, words):
     assert told(message, command) == words
 
 
+@pytest.mark.filterwarnings("always::sev.exceptions.DecisionWarning")
 def test_a_folder_of_results_says_what_else_it_holds_and_that_nothing_may_change(tmp_path):
     cases.loan_explainer().save(tmp_path / "loans.sev")
     rows, _ = cases.loans()
