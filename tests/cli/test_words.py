@@ -2,6 +2,8 @@
 
 import click
 import pytest
+import show_cases as cases
+from click.testing import CliRunner
 
 from sev.cli._main import main
 from sev.cli._words import words_of_options
@@ -40,3 +42,19 @@ def told(message, command):
 )
 def test_arguments_are_told_as_options(command, message, words):
     assert told(message, command) == words
+
+
+@pytest.mark.filterwarnings("always::sev.exceptions.DecisionWarning")
+def test_a_folder_of_results_says_what_else_it_holds_and_that_nothing_may_change(tmp_path):
+    cases.loan_explainer().save(tmp_path / "loans.sev")
+    rows, _ = cases.loans()
+    rows[:20].to_csv(tmp_path / "rows.csv", index=False)
+    command = ["explain", str(tmp_path / "loans.sev"), str(tmp_path / "rows.csv"), "-o", str(tmp_path / "out")]
+    told = CliRunner().invoke(main, [*command, "--restricted", ",".join(rows.columns)]).stderr
+    assert "Warning: All 5 features are restricted or frozen: nothing may change" in told
+    assert "_explainer.sev, with the model and rows of its background" in told
+    assert "may be deleted" in told
+    for name in ("_explainer.sev", "_manifest.json", "_parts.jsonl"):
+        (tmp_path / "out" / name).unlink()  # each of them is there
+    quiet = CliRunner().invoke(main, [*command[:-1], str(tmp_path / "other"), "--quiet"])
+    assert "may be deleted" not in quiet.stderr
