@@ -18,7 +18,7 @@ from sev.app import Service, Settings, Table, create_app
 
 BASE = "http://127.0.0.1:8000"
 #: Seconds that a request may take in tests: what is tested is the answer, also on a machine that does much else.
-PATIENCE = 300.0
+PATIENCE = 60.0
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,7 +67,7 @@ def connect():
         client.__exit__(None, None, None)
 
 
-def wait_until_known(client, seconds=PATIENCE):
+def wait_until_known(client, seconds=300):
     """Wait until the statuses of all rows are computed."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
