@@ -110,3 +110,32 @@ def test_a_row_that_takes_too_long_has_an_honest_answer(monkeypatch):
             assert one.credibility >= 0.9
             assert one.result_score < 0.5
             assert (one.status == "optimal") == (one.size == one.lower_bound)
+
+
+def test_the_search_for_a_row_ends_where_a_result_cannot_be_measured():
+    """The row is an error whatever else would be found: nothing else is tried for it."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(120, 4)), columns=list("abcd"))
+
+    def score(frame):
+        return 1 / (1 + np.exp(-(frame["a"] * frame["b"] + frame["c"] + frame["d"]).to_numpy()))
+
+    seen = []
+
+    def measure(frame):
+        seen.append(len(frame))
+        if sum(seen) > 2 * len(rows):  # the background is measured first
+            raise ValueError("no more")
+        return np.zeros(len(frame)) + frame["a"].to_numpy()
+
+    labels = (score(rows) >= 0.5).astype(int)
+    explainer = sev.Explainer(score, rows, labels, credibility=measure, allow_positive_reference=True)
+    explainer.explain(rows[labels == 1].iloc[:1], values="any", min_credibility=0.999, max_predictions=1)
+    seen.append(2 * len(rows))
+    n_before = len(seen)
+    [one] = explainer.explain(rows[labels == 1].iloc[:1], values="any", min_credibility=0.5, max_predictions=8_000)
+    assert one.status == "error"
+    assert "no more" in one.reason
+    # one block of one level of the search, which is taken apart to find the row that fails
+    assert len(seen) - n_before < 400
+    assert sum(seen[n_before:]) < 2_000
