@@ -59,7 +59,7 @@ def load_language(language: str | Path | Language | None) -> Language:
     InputError
         If the file cannot be read, or has a text that is not known.
     """
-    if is_built_in(language):
+    if language is None or is_built_in(language):
         return built_in(language or "en")
     if isinstance(language, str) and not Path(language).suffix and not Path(language).exists():
         raise InputError(
@@ -73,14 +73,14 @@ def load_language(language: str | Path | Language | None) -> Language:
     return {**english(), **own}
 
 
-def is_built_in(language: str | Path | Language | None) -> TypeGuard[str | None]:
+def is_built_in(language: str | Path | Language) -> TypeGuard[str]:
     """Whether a language ships with the package, so that there is nothing to check about it."""
-    return language is None or (isinstance(language, str) and language in LANGUAGES)
+    return isinstance(language, str) and language in LANGUAGES
 
 
 def overridden(language: str | Path | Language | None) -> frozenset[str]:
     """The texts that a user's own language sets."""
-    if is_built_in(language):
+    if language is None or is_built_in(language):
         return frozenset()
     return frozenset(language if isinstance(language, Mapping) else read_mapping(language, "language"))
 
