@@ -52,7 +52,7 @@ class Labels:
         for value, text in self.classes.items():
             if not isinstance(text, str):
                 raise InputError(f"Labels: classes[{value!r}] is {text!r}, expected text.")
-        if not is_built_in(self.language):
+        if self.language is not None and not is_built_in(self.language):
             load_language(self.language)  # a wrong language is an error now, not when the first sentence is made
 
     @classmethod

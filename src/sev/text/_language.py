@@ -74,9 +74,9 @@ def load_language(language: str | Path | Language | None) -> Language:
     return {**english(), **own}
 
 
-def is_built_in(language: str | Path | Language | None) -> TypeGuard[str | None]:
+def is_built_in(language: str | Path | Language) -> TypeGuard[str]:
     """Whether a language ships with the package, so that there is nothing to check about it."""
-    return language is None or (isinstance(language, str) and language in LANGUAGES)
+    return isinstance(language, str) and language in LANGUAGES
 
 
 def overridden(language: str | Path | Language | None) -> frozenset[str]:
