@@ -30,7 +30,7 @@ class Gate:
     def work(self, name):
         def wait(ticket):
             self.started.append(name)
-            assert self.opened.wait(20)
+            assert self.opened.wait(120)
             ticket.check()
             return name
 

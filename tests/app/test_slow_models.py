@@ -91,7 +91,7 @@ def running(client):
     return float(next(line for line in text.splitlines() if line.startswith("sev_requests_running ")).split()[1])
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -100,19 +100,19 @@ def wait_for(condition, seconds=30):
 
 def test_people_of_another_model_are_answered_while_a_slow_one_is_asked(models):
     slow, explainers = models
-    service = Service(explainers, settings=Settings(seconds=60))
-    with serving(service) as address, httpx.Client(base_url=address, timeout=60) as client:
+    service = Service(explainers, settings=Settings(seconds=300))
+    with serving(service) as address, httpx.Client(base_url=address, timeout=300) as client:
         slow.gate.clear()
         slow.called.clear()
         found = []
 
         def ask():
-            found.append(httpx.post(f"{address}/api/explain", json=person(0), timeout=60))
+            found.append(httpx.post(f"{address}/api/explain", json=person(0), timeout=300))
 
         asked = [threading.Thread(target=ask) for _ in range(40)]
         for thread in asked:
             thread.start()
-        assert slow.called.wait(20)
+        assert slow.called.wait(120)
         for edit in range(20):
             answer = client.post("/api/explain", json=person(1, 1.0 + edit))
             assert answer.status_code == 200, answer.text
@@ -120,14 +120,14 @@ def test_people_of_another_model_are_answered_while_a_slow_one_is_asked(models):
         assert found == []  # all of these people still wait for the slow model
         slow.gate.set()
         for thread in asked:
-            thread.join(60)
+            thread.join(300)
         assert [answer.status_code for answer in found] == [200] * 40
 
 
 def test_a_model_is_not_called_for_people_who_have_gone(models):
     slow, explainers = models
     service = Service(explainers, settings=Settings(seconds=120))
-    with serving(service) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with serving(service) as address, httpx.Client(base_url=address, timeout=300) as client:
         slow.seconds = 0.05
         slow.called.clear()
         before = slow.n_calls
@@ -137,7 +137,7 @@ def test_a_model_is_not_called_for_people_who_have_gone(models):
         head = f"POST /api/explain HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
         with socket.create_connection((host, int(port))) as connection:
             connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-            assert slow.called.wait(20)
+            assert slow.called.wait(120)
             assert running(client) == 1
         wait_for(lambda: running(client) == 0)
         stopped = slow.n_calls
@@ -150,28 +150,28 @@ def test_a_model_is_not_called_for_people_who_have_gone(models):
 def test_of_a_person_who_types_on_only_the_last_search_goes_on(models):
     slow, explainers = models
     service = Service(explainers, settings=Settings(seconds=120))
-    with serving(service) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with serving(service) as address, httpx.Client(base_url=address, timeout=300) as client:
         slow.gate.clear()
         slow.called.clear()
         old = []
         ask = {"client": "me", "sequence": 1}
         first = threading.Thread(
-            target=lambda: old.append(httpx.post(f"{address}/api/explain", json=person(0, **ask), timeout=60))
+            target=lambda: old.append(httpx.post(f"{address}/api/explain", json=person(0, **ask), timeout=300))
         )
         first.start()
-        assert slow.called.wait(20)
+        assert slow.called.wait(120)
         before = slow.n_calls
         new = []
         second = threading.Thread(
             target=lambda: new.append(
-                httpx.post(f"{address}/api/explain", json=person(0, 0.0, client="me", sequence=2), timeout=60)
+                httpx.post(f"{address}/api/explain", json=person(0, 0.0, client="me", sequence=2), timeout=300)
             )
         )
         second.start()
         wait_for(lambda: slow.n_calls > before)  # the new one is at the model: the old one is dropped
         slow.gate.set()
-        first.join(60)
-        second.join(60)
+        first.join(300)
+        second.join(300)
         assert (old[0].status_code, old[0].json()["error"]["code"]) == (409, "superseded")
         assert (new[0].status_code, new[0].json()["status"]) == (200, "not_target")
         assert slow.n_calls - before <= 2  # no search for the older values

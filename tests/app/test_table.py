@@ -113,7 +113,7 @@ def test_statuses_come_in_the_background_and_wanted_rows_first(loans):
     assert statuses.n_known == 2
     assert statuses.want([150]) == 0
     statuses.start()
-    statuses._thread.join(60)
+    statuses._thread.join(300)
     assert statuses.is_complete
     many = explainer.explain(applicants[list(explainer.feature_names)])
     assert statuses.status.tolist() == [one.code for one in map(type(many[0].status), many.statuses)]
