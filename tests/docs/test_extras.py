@@ -1,0 +1,65 @@
+"""What the documentation imports comes with the installation that the README names for everything."""
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"```python\n(.*?)```", re.S)
+BUILT = {"_build", "auto_examples"}
+NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def sources():
+    """The Python code of pages and examples."""
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        if not BUILT & set(page.parts):
+            yield from BLOCK.findall(page.read_text(encoding="utf-8"))
+    for example in (ROOT / "examples").glob("*.py"):
+        yield example.read_text(encoding="utf-8")
+
+
+def imported(code):
+    """The outermost names of the modules that code imports."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def declared(*extras):
+    """The packages that the installation with these extras asks for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found, wanted = set(), [*project["dependencies"]]
+    for extra in extras:
+        wanted += project["optional-dependencies"][extra]
+    for requirement in wanted:
+        inner = re.match(r"sev\[(.*)\]", requirement)
+        found |= declared(*inner[1].split(",")) if inner else {NAME.match(requirement)[0].lower()}
+    return found
+
+
+def test_everything_that_the_documentation_imports_is_installed_with_it():
+    known = sys.stdlib_module_names | {"sev", "sev_reproduction"}
+    modules = {name for code in sources() for name in imported(code)} - known
+    assert {"sklearn", "pandas", "lightgbm", "torch"} <= modules  # the pages are read
+    packages = packages_distributions()
+    missing = {name for name in modules if not {one.lower() for one in packages[name]} & declared("all", "engines")}
+    assert missing == set()
+
+
+@pytest.mark.parametrize("package", ["openpyxl", "polars", "skorch", "interpret-core"])
+def test_what_pages_name_without_importing_it_is_installed_with_everything(package):
+    assert package in declared("all")
+
+
+def test_the_readme_installs_everything_with_the_tested_torch():
+    commands = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if "pip install" in line]
+    assert any("-c constraints.txt" in line and "[all]" in line for line in commands)
+    assert all("-c constraints.txt" in line for line in commands if "[" in line)
