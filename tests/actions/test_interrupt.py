@@ -71,14 +71,14 @@ def test_what_was_done_before_an_interruption_is_kept(monkeypatch):
         return answer(tasks, queries, settings)
 
     monkeypatch.setattr(_free_batches, "answer_free_chunk", answer_two)
-    monkeypatch.setattr(_free_batches, "_SECONDS", 1e-9)  # one row at a time after the first chunk
-    with pytest.raises(InterruptedExplanation, match="65 of 400 rows were explained") as stop:
+    monkeypatch.setattr(_free_batches, "_SECONDS", 1e-9)  # the fewest rows at a time after the first chunk
+    with pytest.raises(InterruptedExplanation, match="80 of 400 rows were explained") as stop:
         explainer.explain(rows, values="any")
     kept = stop.value.explanations
-    assert n_calls[:2] == [64, 1]
+    assert n_calls[:2] == [64, 16]
     assert len(kept) == 400
-    assert set(kept.statuses[65:]) == {"undecided"}
-    for one, other in zip(kept[:65], whole[:65], strict=True):
+    assert set(kept.statuses[80:]) == {"undecided"}
+    for one, other in zip(kept[:80], whole[:80], strict=True):
         assert one.changes == other.changes
         assert one.sets == other.sets
 
