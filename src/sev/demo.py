@@ -29,6 +29,25 @@ SHOWN = 5
 RESTRICTED = ("personal_status_sex", "age", "foreign_worker")
 #: The decision behind each class, as an applicant should read it.
 CLASSES = {0: "approved", 1: "refused"}
+#: Features that read better with a unit or with a phrase than as "label is value".
+WORDING: dict[str, dict[str, object]] = {
+    "checking_status": {
+        "label": "the balance of the checking account",
+        "is": {"no checking account": "there is no checking account"},
+        "been": {"no checking account": "there been no checking account"},
+    },
+    "duration": {"label": "the duration", "unit": "months"},
+    "credit_amount": {"label": "the credit amount", "unit": "DM"},
+    "installment_rate": {"label": "the instalments", "unit": "% of the disposable income"},
+    "age": {"label": "the age", "unit": "years"},
+    "savings": {"label": "the balance of savings and bonds"},
+    "employment_since": {"label": "the time in the present job"},
+    "residence_since": {"label": "the time at the present address", "unit": "years"},
+    "other_debtors": {"label": "the kind of other debtor"},
+    "other_installment_plans": {"label": "the kind of other instalment plan"},
+    "existing_credits": {"label": "the number of credits at this bank"},
+    "people_liable": {"label": "the number of people to maintain"},
+}
 
 
 def train() -> tuple[Pipeline, pd.DataFrame, pd.DataFrame, pd.Series, pd.Series]:
@@ -46,7 +65,8 @@ def train() -> tuple[Pipeline, pd.DataFrame, pd.DataFrame, pd.Series, pd.Series]
 def labels() -> sev.Labels:
     """Names of the features and decisions as an applicant would say them."""
     names = sev.datasets.load_german_credit().labels
-    return sev.Labels(features={name: f"the {label}" for name, label in names.items()}, classes=CLASSES)
+    plain = {name: f"the {label}" for name, label in names.items()}
+    return sev.Labels(features=plain | WORDING, classes=CLASSES)
 
 
 def explainer_and_applicants() -> tuple[sev.Explainer, pd.DataFrame]:
