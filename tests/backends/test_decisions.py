@@ -27,7 +27,7 @@ def test_a_threshold_that_no_probability_meets_is_refused(threshold):
     with pytest.raises(InputError, match=r"outside \[0, 1\].*between"):
         sev.Explainer(lambda rows: model.predict_proba(rows)[:, 1], X, y, threshold=threshold)
     explainer_of(svm.LinearSVC().fit(X, y), X, y, threshold=1.5)  # decision values have no such limits
-    explainer_of(lambda rows: 3 * rows[:, 0], X, threshold=threshold)
+    explainer_of(lambda rows: 100 * rows[:, 0], X, threshold=threshold)
 
 
 class Strict(linear_model.LogisticRegression):

@@ -55,7 +55,8 @@ def test_a_black_box_is_called_no_more():
         calls.append(len(X))
         return (X[:, :12].sum(axis=1) > 0.5).astype(float)
 
-    explainer = sev.Explainer(model, np.zeros((20, 40)), target=1, reference=np.zeros(40), threshold=0.5)
+    background = np.vstack([np.zeros((19, 40)), np.ones((1, 40))])
+    explainer = sev.Explainer(model, background, target=1, reference=np.zeros(40), threshold=0.5)
     calls.clear()
     with stopping_when(lambda: len(calls) >= 2), pytest.raises(SearchStopped):
         explainer.explain(np.full((1, 40), 0.1))

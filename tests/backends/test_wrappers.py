@@ -20,7 +20,7 @@ import sev
 from sev.backends import CannotReadError
 from sev.backends._band import decision_band
 from sev.backends._wrappers import decision_rule, unwrap
-from sev.exceptions import FallbackWarning
+from sev.exceptions import DecisionWarning, FallbackWarning
 from sev.libraries.sklearn.calibration import calibration_link
 
 
@@ -402,7 +402,10 @@ def test_a_method_that_was_put_on_the_object_is_noticed():
     X, y = data()
     model = linear_model.LogisticRegression().fit(X, y)
     model.predict_proba = lambda rows: np.tile([0.4, 0.6], (len(rows), 1))
-    with pytest.warns(FallbackWarning, match="`predict_proba` of its own"):
+    with (
+        pytest.warns(DecisionWarning, match="Every background row"),
+        pytest.warns(FallbackWarning, match="`predict_proba` of its own"),
+    ):
         sev.Explainer(model, X, y, reference="median", allow_positive_reference=True, threshold=0.5)
 
 

@@ -202,7 +202,7 @@ def test_nothing_is_verified_one_row_at_a_time(honest, monkeypatch):
     from sev.explanations import _explanations
 
     explainer, many, _ = honest
-    monkeypatch.setattr(_explanations.Explanations, "_explanation", lambda *_: pytest.fail("made a row"))
+    monkeypatch.setattr(_explanations, "explanation_of", lambda *_: pytest.fail("made a row"))
     calls = []
     real = explainer._tasks[0].scorer.ask
     explainer._tasks[0].scorer.__dict__["ask"] = lambda rows: (calls.append(len(rows)), real(rows))[1]

@@ -2,7 +2,7 @@
 
 from sev.backends._agreement import check_decisions
 from sev.backends._categories import category_columns
-from sev.backends._curves import ColumnCurve, Curves, encoded_curves, follow_curves
+from sev.backends._curves import ColumnCurve, Curves, follow_curves
 from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
 from sev.backends._links import Link
 from sev.backends._protocol import Backend, CannotReadError, SplitsEncoder, missing_members
@@ -44,7 +44,6 @@ __all__ = [
     "check_decisions",
     "check_probabilities",
     "decision_rule",
-    "encoded_curves",
     "follow_curves",
     "holds_codes",
     "is_function",

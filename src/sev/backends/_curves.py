@@ -47,12 +47,29 @@ class ColumnCurve:
 
     @classmethod
     def raw(cls, source: int) -> ColumnCurve:
-        """A raw number itself."""
+        """A raw number itself.
+
+        Parameters
+        ----------
+        source : int
+            Position of the raw column.
+
+        Returns
+        -------
+        ColumnCurve
+            One straight line.
+        """
         return cls(source, 1, np.zeros(0), np.zeros(0), 1.0, 0.0)
 
     @classmethod
     def constant(cls) -> ColumnCurve:
-        """A column that does not vary."""
+        """A column that does not vary.
+
+        Returns
+        -------
+        ColumnCurve
+            A curve of no number.
+        """
         return cls(None, 0, np.zeros(0), np.zeros(0))
 
     @property
@@ -61,19 +78,54 @@ class ColumnCurve:
         return self.scale is not None and self.shift is not None and self.scale != 0.0 and np.isfinite(self.scale)
 
     def scaled(self, factor: float, offset: float) -> ColumnCurve:
-        """The curve of ``factor * column + offset``."""
+        """The curve of ``factor * column + offset``.
+
+        Parameters
+        ----------
+        factor, offset : float
+            What the column is multiplied with, and what is added then.
+
+        Returns
+        -------
+        ColumnCurve
+            With the same knots.
+        """
         if self.scale is None or self.shift is None:
             return self
         return replace(self, scale=self.scale * factor, shift=self.shift * factor + offset)
 
     def powered(self, power: int) -> ColumnCurve:
-        """The curve of a polynomial of the column."""
+        """The curve of a polynomial of the column.
+
+        Parameters
+        ----------
+        power : int
+            Degree of the polynomial.
+
+        Returns
+        -------
+        ColumnCurve
+            With the same knots.
+        """
         if power == 1:
             return self
         return replace(self, degree=self.degree * power, scale=None, shift=None)
 
     def cut(self, knots: FloatArray, degree: int) -> ColumnCurve | None:
-        """The curve of a function of the column with knots of its own; None where the column is not a line."""
+        """The curve of a function of the column that has knots of its own.
+
+        Parameters
+        ----------
+        knots : ndarray of float
+            Values of the column where one polynomial ends and another begins.
+        degree : int
+            Largest degree of these polynomials.
+
+        Returns
+        -------
+        ColumnCurve or None
+            None where the column is not a line, so that the knots cannot be traced back to the raw number.
+        """
         if self.source is None:
             return self
         if not self.is_affine:

@@ -12,6 +12,7 @@ _OTHER_NAMES = {"n_jobs": "jobs", "allow_pickle": "trust_pickle", "id_column": "
 _PHRASES = (
     (re.compile(r"\by_train\b"), "the column of labels"),
     (re.compile(r"\bX_train\b"), "the table of --data"),
+    (re.compile(r"\bcredibility=False\b"), "--credibility none"),
     (re.compile(r"\bsev\.between\(([^()]*)\)"), r"{between: [\1]}"),
     (re.compile(r"\('([-+][^']*)', '([-+][^']*)'\)"), r'["\1", "\2"]'),
     (re.compile(r"\buse None\b"), "use null"),

@@ -1,10 +1,10 @@
 """What comes back: one explanation, or many of them."""
 
 from sev.explanations._alternatives import Alternative
-from sev.explanations._changes import Change, EnoughValues, Interval
+from sev.explanations._changes import Change, Interval
 from sev.explanations._explanation import Explanation
 from sev.explanations._explanations import Explanations
 from sev.explanations._groups import groups_of
 from sev.explanations._source import Source
 
-__all__ = ["Alternative", "Change", "EnoughValues", "Explanation", "Explanations", "Interval", "Source", "groups_of"]
+__all__ = ["Alternative", "Change", "Explanation", "Explanations", "Interval", "Source", "groups_of"]
