@@ -252,7 +252,7 @@ def test_an_end_that_is_only_permitted_is_told_apart_from_what_is_enough(client,
     told = [one["enough_text"] for one in found if one["enough"] and one["enough"][0] < one["enough"][1]]
     assert told
     for text, (low, high) in zip(told, (one["enough"] for one in found if one["enough_text"]), strict=True):
-        assert text == f"at most {high:g} (permitted from {low:g})"
+        assert text == f"at most {high:g} months (permitted from {low:g} months)"
 
 
 def test_limits_take_the_place_of_the_explainers_own(loans, connect, refused):

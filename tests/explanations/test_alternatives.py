@@ -9,7 +9,8 @@ from sev import demo
 @pytest.fixture(scope="module")
 def loans():
     model, X_train, X_test, y_train, _ = demo.train()
-    return sev.Explainer(model, X_train, y_train, labels=demo.labels()), X_test
+    labels = sev.Labels(features={name: f"the {name}" for name in X_train}, classes=demo.CLASSES)
+    return sev.Explainer(model, X_train, y_train, labels=labels), X_test
 
 
 @pytest.mark.parametrize("values", ["reference", "any"])

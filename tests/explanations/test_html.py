@@ -55,7 +55,8 @@ def test_features_that_change_come_first_and_others_are_folded(loans):
     first, _, rest = one._repr_html_().partition("<details>")
     labels = re.findall(r"<tr><th [^>]*>([^<]*)</th><td", first)
     used = [name for names in one.sets[:4] for name in names]
-    assert labels == [many.labels.features[name] for name in dict.fromkeys(used)]
+    names = [many.labels.features[name] for name in dict.fromkeys(used)]
+    assert labels == [name if isinstance(name, str) else name["label"] for name in names]
     assert f"{20 - len(labels)} other features" in rest
 
 
