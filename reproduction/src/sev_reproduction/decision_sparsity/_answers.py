@@ -48,12 +48,18 @@ def figures(
 
 def closest(setting: Setting, one: sev.Explanation) -> pd.Series | None:
     """The changed row of the minimum set with the smallest largest change, as the follow-up takes it; None: no set."""
-    rows = []
+    query = one.query.to_dict()
+    nearest, least = None, np.inf
     for number, features in enumerate(one.sets):
-        row = one.query.astype(object)
-        row[list(features)] = one.donor_of(number)[list(features)]
-        rows.append(row)
-    return min(rows, key=lambda row: setting.largest_change(one.query, row)) if rows else None
+        donor = one.donor_of(number)
+        change = max((setting.change(name, query[name], donor[name]) for name in features), default=0.0)
+        if nearest is None or change < least:
+            nearest, least = (features, donor), change
+    if nearest is None:
+        return None
+    row = one.query.astype(object)
+    row[list(nearest[0])] = nearest[1][list(nearest[0])]
+    return row
 
 
 def _as_frame(setting: Setting, rows: list[pd.Series]) -> pd.DataFrame:

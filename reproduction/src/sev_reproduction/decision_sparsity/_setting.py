@@ -114,10 +114,19 @@ class Setting:
 
         The authors leave changes of categories out, so that an answer which changes categories only is at distance 0.
         """
-        moved = (after[self.numbers].astype(float) - before[self.numbers].astype(float)).abs() / self.spread
-        others = [name for name in self.X_train.columns if name not in self.numbers]
-        changed = any(not _is_same(before[name], after[name]) for name in others)
-        return max(float(moved.max()) if len(moved) else 0.0, 1.0 if changed else 0.0)
+        return max(self.change(name, before[name], after[name]) for name in self.X_train.columns)
+
+    def change(self, name: Any, before: Any, after: Any) -> float:
+        """Change of one feature; of a number that is missing before or after 0."""
+        spread = self._spreads.get(name)
+        if spread is None:
+            return 0.0 if _is_same(before, after) else 1.0
+        moved = abs(float(after) - float(before)) / spread
+        return 0.0 if np.isnan(moved) else moved
+
+    @cached_property
+    def _spreads(self) -> dict[Any, float]:
+        return self.spread.to_dict()
 
 
 def _is_same(first: Any, second: Any) -> bool:
