@@ -20,10 +20,11 @@ from sev.backends._reading import Reading
 from sev.backends.free._additive_cost import find_least_cost, find_refused
 from sev.backends.free._curves import TermCurve, term_curve
 from sev.backends.free._enough import find_ranges
-from sev.backends.free._least_cost import FeatureTerms, Line, LineTable, Listed, least_cost
+from sev.backends.free._least_cost import FeatureTerms, Line, Listed, least_cost
 from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
 from sev.backends.free._rows import move_rows, put_values, replace_columns
 from sev.backends.free._shapes import Shape, shape_of
+from sev.backends.free._tables import LineTable, ListTable, least_costs
 from sev.backends.linear import solve_gains
 from sev.core import LazyList, Problem, unpack
 from sev.space import FeatureSpace
@@ -445,6 +446,13 @@ class _Run:
             values, cost, works = terms[number].alone(rows[places], need[rows[places]])
             chosen[places[works], number], costs[places[works]] = values[works], cost[works]
             proven[places[works]] = True
+        places = np.flatnonzero(~proven)
+        if places.size:  # sets with lists of values, as far as those are the same for all rows
+            lists = ListTable.of(terms, rows[places], sets[places])
+            values, cost, works = least_costs(table, lists, rows[places], sets[places], need[rows[places]])
+            places = places[works]
+            chosen[places] = np.where(sets[places], values[works], chosen[places])
+            costs[places], proven[places] = cost[works], True
         for place in np.flatnonzero(~proven).tolist():
             row, numbers = int(rows[place]), members(place)
             found = least_cost([values_of(number, row) for number in numbers], float(need[row]))

@@ -10,9 +10,10 @@ import numpy as np
 from sev.actions import Moves
 from sev.backends.free._enough import find_ranges
 from sev.backends.free._knapsack import least_cost_of_any
-from sev.backends.free._least_cost import FeatureTerms, LineTable, Listed
+from sev.backends.free._least_cost import FeatureTerms, Listed
 from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
 from sev.backends.free._rows import move_rows
+from sev.backends.free._tables import LineTable
 from sev.core import LazyList, Status, pack
 from sev.typing import BoolArray, FloatArray, IntArray
 

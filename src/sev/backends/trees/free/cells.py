@@ -1,16 +1,16 @@
 """The cells of every raw feature: values that no tree tells apart.
 
-Numbers whose encoding rises or falls have cells that are intervals of raw values; their ends are found by halving the
+Numbers whose encoding rises or falls have cells that are intervals of raw values; their ends are found by dividing the
 ordered list of all floats, through the encoder itself. Everything else (categories, one-hot blocks, groups of columns,
 numbers whose encoding turns) has one cell for each kind of value that the trees can tell from the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,8 @@ Encode = Callable[[pd.DataFrame], FloatArray]
 
 #: Values at which it is seen whether an encoding rises or falls, beside the ends of the cells that are found.
 _GRID = 129
-#: Bits of a float.
-_MOST_HALVINGS = 66
+#: Parts into which the floats that may be an edge are divided again and again, with one call of the encoder each time.
+_PARTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,14 +182,16 @@ class CellFinder:
     # -- intervals -----------------------------------------------------------------------------------------------------
 
     def find_intervals(
-        self, features: Sequence[int], lows: FloatArray, highs: FloatArray, row: pd.DataFrame
-    ) -> list[NumberCells | None]:
+        self, ends: Mapping[int, tuple[float, float]], row: pd.DataFrame
+    ) -> dict[int, NumberCells | None]:
         """The cells of numbers between two ends, all features at once; None where the encoding turns."""
+        features = list(ends)
+        lows, highs = np.array(list(ends.values()), dtype=np.float64).T
         probe = _Probe(self, features, row)
         grid = np.linspace(0.0, 1.0, _GRID)[:, None]
         samples = np.clip(lows + grid * (highs - lows), lows, highs)
         encoded = probe.encode(samples)
-        wanted: list[tuple[int, int, float, bool]] = []  # place of the feature, its column, threshold, whether it falls
+        wanted: list[_Threshold] = []
         turns = [False] * len(features)
         for at, feature in enumerate(features):
             for number, column in enumerate(self.columns[feature].tolist()):
@@ -201,56 +203,67 @@ class CellFinder:
                 first, last = encoded[at][[0, -1], number]
                 thresholds = self._splits.thresholds[column]
                 inside = (thresholds >= min(first, last)) & (thresholds < max(first, last))
-                wanted += [(at, number, float(value), not rises) for value in thresholds[inside]]
-        wanted = [one for one in wanted if not turns[one[0]]]
+                wanted += [_Threshold(at, number, value, not rises) for value in thresholds[inside]]
+        wanted = [one for one in wanted if not turns[one.owner]]
         edges = self._find_edges(probe, wanted, lows, highs)
-        return [
-            None if turns[at] else self._check(feature, at, edges[at], probe, lows, highs)
-            for at, feature in enumerate(features)
-        ]
+        return dict(zip(features, self._check(features, turns, edges, probe, lows, highs), strict=True))
 
     def _find_edges(
-        self, probe: _Probe, wanted: list[tuple[int, int, float, bool]], lows: FloatArray, highs: FloatArray
+        self, probe: _Probe, wanted: list[_Threshold], lows: FloatArray, highs: FloatArray
     ) -> list[FloatArray]:
         """The greatest raw value on the near side of each threshold."""
-        owner = np.array([one[0] for one in wanted], dtype=np.int64)
-        number = np.array([one[1] for one in wanted], dtype=np.int64)
-        threshold = np.array([one[2] for one in wanted])
-        falls = np.array([one[3] for one in wanted], dtype=np.bool_)
+        owner = np.array([one.owner for one in wanted], dtype=np.int64)
+        number = np.array([one.number for one in wanted], dtype=np.int64)
+        threshold = np.array([one.value for one in wanted], dtype=np.float64)
+        falls = np.array([one.falls for one in wanted], dtype=np.bool_)
         near, far = _to_ranks(lows[owner]), _to_ranks(highs[owner])
 
-        def is_near(ranks: IntArray) -> Any:
-            return (probe.encode_each(owner, number, _from_ranks(ranks)) <= threshold) != falls
+        def narrow(ranks: IntArray) -> tuple[IntArray, IntArray]:
+            """Both sides after some values of each threshold, (n_values, n_thresholds), were encoded in one call."""
+            ranks = np.clip(ranks, near, far)
+            owners, numbers = (np.tile(one, len(ranks)) for one in (owner, number))
+            encoded = probe.encode_each(owners, numbers, _from_ranks(ranks).ravel()).reshape(ranks.shape)
+            good = (encoded <= threshold) != falls
+            return (
+                np.maximum(near, np.where(good, ranks, near).max(axis=0)),
+                np.minimum(far, np.where(good, far, ranks).min(axis=0)),
+            )
 
-        for guess in _guesses(threshold):  # most encoders keep numbers, or round them to float32
-            ranks = np.clip(_to_ranks(guess), near, far)
-            good = is_near(ranks)
-            near, far = np.where(good, np.maximum(near, ranks), near), np.where(good, far, np.minimum(far, ranks))
-        for _ in range(_MOST_HALVINGS):
-            open_ = far > near + 1
-            if not open_.any():
-                break
-            middle = (near & far) + ((near ^ far) >> 1)  # a difference of ranks may be too large for an integer
-            good = is_near(middle)
-            near, far = np.where(good & open_, middle, near), np.where(~good & open_, middle, far)
+        if wanted:  # most encoders keep numbers, or round them to float32
+            near, far = narrow(np.array([_to_ranks(guess) for guess in _guesses(threshold)]))
+        while (far > near + 1).any():
+            # a difference of ranks may be too large for an integer with a sign
+            width = (far.astype(np.uint64) - near.astype(np.uint64)) // np.uint64(_PARTS)
+            steps = np.maximum(width, np.uint64(1)) * np.arange(1, _PARTS, dtype=np.uint64)[:, None]
+            near, far = narrow((near.astype(np.uint64) + steps).astype(np.int64))
         edges = _from_ranks(near)
         return [np.unique(edges[owner == at]) for at in range(probe.n_features)]
 
     def _check(
-        self, feature: int, at: int, edges: FloatArray, probe: _Probe, lows: FloatArray, highs: FloatArray
-    ) -> NumberCells | None:
-        """Cells whose ends and middles are all the same to the trees; None when some are not."""
-        low, high = float(lows[at]), float(highs[at])
-        edges = edges[(edges >= low) & (edges < high)]
-        begins = np.concatenate([[low], np.nextafter(edges, np.inf)])
-        ends = np.concatenate([edges, [high]])
-        middles = begins + 0.5 * (ends - begins)
-        encoded = [probe.encode_one(at, values) for values in (begins, middles, ends)]
-        outcomes = [self.outcomes(feature, one) for one in encoded]
-        if not all(np.array_equal(outcomes[0], other) for other in outcomes[1:]):
-            return None
-        missing = probe.encode_one(at, np.array([np.nan]), may_fail=True)
-        return NumberCells(edges, np.concatenate([encoded[1], missing]), low, high)
+        self,
+        features: Sequence[int],
+        turns: list[bool],
+        edges: list[FloatArray],
+        probe: _Probe,
+        lows: FloatArray,
+        highs: FloatArray,
+    ) -> list[NumberCells | None]:
+        """Cells whose ends and middles are all the same to the trees; None when some are not, or an encoding turns."""
+        edges = [one[(one >= low) & (one < high)] for one, low, high in zip(edges, lows, highs, strict=True)]
+        begins = [np.concatenate([[low], np.nextafter(one, np.inf)]) for one, low in zip(edges, lows, strict=True)]
+        ends = [np.concatenate([one, [high]]) for one, high in zip(edges, highs, strict=True)]
+        middles = [begin + 0.5 * (end - begin) for begin, end in zip(begins, ends, strict=True)]
+        encoded = [probe.encode_lists(values) for values in (begins, middles, ends)]
+        missing = probe.encode_missing()
+        found: list[NumberCells | None] = []
+        for at, feature in enumerate(features):
+            outcomes = [self.outcomes(feature, one[at]) for one in encoded]
+            same = not turns[at] and all(np.array_equal(outcomes[0], other) for other in outcomes[1:])
+            cells = NumberCells(
+                edges[at], np.concatenate([encoded[1][at], missing[at]]), float(lows[at]), float(highs[at])
+            )
+            found.append(cells if same else None)
+        return found
 
 
 class _Probe:
@@ -292,15 +305,30 @@ class _Probe:
             out[chosen] = mine[place[chosen], number[chosen]]
         return out
 
-    def encode_one(self, at: int, values: FloatArray, *, may_fail: bool = False) -> FloatArray:
-        """The columns of one feature; NaN where the encoder refuses a value."""
-        one = _Probe(self._finder, [self._features[at]], self._row)
+    def encode_lists(self, values: list[FloatArray]) -> list[FloatArray]:
+        """The columns of every feature for a list of values of each."""
+        height = max(len(one) for one in values)
+        table = np.column_stack([np.concatenate([one, np.full(height - len(one), one[-1])]) for one in values])
+        return [encoded[: len(one)] for encoded, one in zip(self.encode(table), values, strict=True)]
+
+    def encode_missing(self) -> list[FloatArray]:
+        """The columns of every feature for a missing value; NaN where the encoder refuses it."""
         try:
-            return one.encode(values[:, None])[0]
+            return self.encode(np.full((1, self.n_features), np.nan))
         except ValueError:
-            if not may_fail:
-                raise
-            return np.full((len(values), len(self._finder.columns[self._features[at]])), np.nan)
+            if self.n_features > 1:
+                ones = (_Probe(self._finder, [feature], self._row) for feature in self._features)
+                return [one.encode_missing()[0] for one in ones]
+            return [np.full((1, len(self._finder.columns[self._features[0]])), np.nan)]
+
+
+class _Threshold(NamedTuple):
+    """A threshold of the trees on an encoded column of a number."""
+
+    owner: int  # place of the feature
+    number: int  # of the column among those of the feature
+    value: float
+    falls: bool  # whether the column falls when the number rises
 
 
 def _guesses(thresholds: FloatArray) -> list[FloatArray]:

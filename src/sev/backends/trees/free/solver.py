@@ -183,26 +183,30 @@ class FreeTrees:
 
     def _number_cells(self, problem: CellProblem) -> dict[int, NumberCells | None]:
         """Cells of the numbers that may move, made again only when values go beyond those that are known."""
-        wanted, lows, highs = [], [], []
         numbers = {
             feature: mine
             for feature, mine in enumerate(problem.destinations.features)
             if isinstance(mine, NumberDestinations) and len(mine.old)
         }
+        needed: dict[int, tuple[float, float]] = {}
         for feature, mine in numbers.items():
-            low, high = _ends(mine)
+            low, high = _ends(mine.old, mine.low, mine.high)
             known = self._numbers.get(feature, _ANY)
             if known is None or (isinstance(known, NumberCells) and known.low <= low and high <= known.high):
                 continue
             if isinstance(known, NumberCells):
                 low, high = min(low, known.low), max(high, known.high)
-            wanted.append(feature)
-            lows.append(low)
-            highs.append(high)
-        if wanted:
+            needed[feature] = (low, high)
+        if needed:
             row = problem.queries.iloc[[0]]
-            made = self._finder.find_intervals(wanted, np.array(lows), np.array(highs), row)
-            self._numbers = {**self._numbers, **dict(zip(wanted, made, strict=True))}
+            # as wide as the values that occur, which other rows may take; where the encoding turns there, as needed
+            wide = {
+                feature: _ends(np.array(ends), np.asarray(problem.observed.get(feature, _NOTHING)))
+                for feature, ends in needed.items()
+            }
+            found = self._finder.find_intervals(wide, row)
+            again = {feature: needed[feature] for feature in needed if found[feature] is None}
+            self._numbers = {**self._numbers, **found, **(self._finder.find_intervals(again, row) if again else {})}
         return {feature: self._numbers[feature] for feature in numbers}
 
 
@@ -223,9 +227,9 @@ def _are_same(one: list[tuple[int, Any]], other: list[tuple[int, Any]]) -> bool:
 _ANY = object()
 
 
-def _ends(mine: NumberDestinations) -> tuple[float, float]:
-    """The least and the greatest value that any row has or may take."""
-    finite = [part[~np.isnan(part)] for part in (mine.old, mine.low, mine.high)]
+def _ends(*parts: FloatArray) -> tuple[float, float]:
+    """The least and the greatest value of some lists."""
+    finite = [part[~np.isnan(part)] for part in parts]
     values = np.clip(np.concatenate(finite), -_LARGEST, _LARGEST)
     if not values.size:
         return 0.0, 1.0
