@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from itertools import combinations, islice, product
 from math import prod
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,8 @@ from sev.core import LazyList, SolutionBuilder, n_words, pack
 from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 _ROWS_PER_CALL = 20_000
+#: Combinations of values of several sets that are scored in one call.
+_ROWS_TOGETHER = 1_024
 #: Values of one number that are tried.
 _MOST_VALUES = 16
 #: Rows scored for one query where the user sets no limit.
@@ -32,6 +34,14 @@ _PART_FOR_SOME = 4
 #: Combinations of values that are sorted by their cost, and how many of them are scored first.
 _MOST_SORTED = 200_000
 _FIRST_ROWS = 64
+
+
+class _Part(NamedTuple):
+    """Combinations of the values of one set: places in the lists of its features, and costs."""
+
+    at: int
+    places: IntArray
+    costs: FloatArray
 
 
 class RangeFinder(Protocol):
@@ -137,8 +147,7 @@ class _RowSearch:
         for size in range(lower_bound, most + 1):
             if best is not None and not least[:size].sum() < best.cost:
                 break
-            for one in self._level(size, best):
-                best = one
+            best = self._level_by_cost(size, best)
             if self.has_ended:
                 break
             if best is None:
@@ -186,62 +195,99 @@ class _RowSearch:
         builder.feasible(self._row, _packed([some]), lower_bound=lower_bound)
         return [some]
 
-    def _level(self, size: int, known: Found | None = None) -> list[Found]:
-        """The sets of one size that cross, each with its least costly values; with the least cost of all known, only
-        sets that cost less than all before.
-        """
+    def _level(self, size: int) -> list[Found]:
+        """The sets of one size that cross, each with its least costly values."""
         found: list[Found] = []
-        by_cost = self._problem.minimise == "cost"
-        limit = np.inf if known is None else known.cost
-        for names in self._sets_of(size):
-            if by_cost and not sum(self._candidates[number].costs[0] for number in names) < limit:
-                continue
-            if self._is_spent():
-                self.has_ended = True
-                return found
-            best = self._best_of(names, limit)
-            if best is not None:
-                found.append(best)
-                limit = best.cost if by_cost else np.inf
+        for sets in self._together(self._sets_of(size)):
+            found += self._best_of_each(sets, np.inf)
+            if self.has_ended:
+                break
         return found
+
+    def _level_by_cost(self, size: int, known: Found | None) -> Found | None:
+        """The least costly of what is known and the sets of one size."""
+        for sets in self._together(self._sets_of(size)):
+            limit = np.inf if known is None else known.cost
+            useful = [names for names in sets if sum(self._candidates[one].costs[0] for one in names) < limit]
+            found = self._best_of_each(useful, limit)
+            known = min(found, key=lambda one: one.cost) if found else known
+            if self.has_ended:
+                break
+        return known
+
+    def _together(self, sets: Iterator[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+        """Sets whose combinations of values are scored in one call."""
+        together: list[tuple[int, ...]] = []
+        n_rows = 0
+        for names in sets:
+            mine = prod(len(self._candidates[number].targets) for number in names)
+            if together and n_rows + mine > _ROWS_TOGETHER:
+                yield together
+                together, n_rows = [], 0
+            together.append(names)
+            n_rows += mine
+        if together:
+            yield together
 
     def _is_spent(self) -> bool:
         return self._left <= 0 or (self._end is not None and time.monotonic() > self._end)
 
-    def _best_of(self, names: tuple[int, ...], limit: float) -> Found | None:
-        """The least costly values of some features that cross and cost less than a limit."""
-        lists = [self._candidates[number] for number in names]
-        best: Found | None = None
-        for places, costs in _in_order(lists):
-            useful = costs < (limit if best is None else best.cost)
-            if not useful.any():
-                continue
-            some, cost = places[useful], costs[useful]
-            if len(some) > self._left:
-                some, cost, self.has_ended = some[: self._left], cost[: self._left], True
-            self._left -= len(some)
-            crosses, targets, chosen = self._crosses(names, lists, some)
-            cost = np.where(crosses, cost, np.inf)
-            if crosses.any():
-                place = int(np.argmin(cost))
-                best = Found(chosen[place], targets[place], float(cost[place]))
-            if self.has_ended:
-                break
-        return best
+    def _best_of_each(self, sets: list[tuple[int, ...]], limit: float) -> list[Found]:
+        """The least costly values of each of some sets that cross and cost less than a limit.
 
-    def _crosses(
-        self, names: tuple[int, ...], lists: list[Candidates], places: IntArray
-    ) -> tuple[BoolArray, FloatArray, BoolArray]:
-        targets = np.zeros((len(places), len(self._problem.space)))
+        A part of the combinations of every set is scored in one call, the least costly first, then the next part.
+        """
+        best: dict[int, Found] = {}
+        waiting = {at: _in_order([self._candidates[number] for number in names]) for at, names in enumerate(sets)}
+        while waiting and not self.has_ended:
+            if self._is_spent():
+                self.has_ended = True
+                break
+            parts: list[_Part] = []
+            for at in list(waiting):
+                part = next(waiting[at], None)
+                if part is None:
+                    del waiting[at]
+                    continue
+                useful = part[1] < (best[at].cost if at in best else limit)
+                parts += self._within_budget(at, part[0][useful], part[1][useful])
+                if self.has_ended:
+                    break
+            self._score(sets, parts, best)
+        return [best[at] for at in sorted(best)]
+
+    def _within_budget(self, at: int, places: IntArray, costs: FloatArray) -> list[_Part]:
+        """Combinations of one set as far as the budget goes; nothing where there are none."""
+        if len(places) > self._left:
+            places, costs, self.has_ended = places[: self._left], costs[: self._left], True
+        self._left -= len(places)
+        return [_Part(at, places, costs)] if len(places) else []
+
+    def _score(self, sets: list[tuple[int, ...]], parts: list[_Part], best: dict[int, Found]) -> None:
+        """Score some combinations in one call, and keep the least costly of each set that cross."""
+        if not parts:
+            return
+        ends = np.cumsum([len(part.costs) for part in parts]).tolist()
+        targets = np.zeros((ends[-1], len(self._problem.space)))
         chosen = np.zeros(targets.shape, dtype=np.bool_)
-        for at, (number, one) in enumerate(zip(names, lists, strict=True)):
-            targets[:, number] = one.targets[places[:, at]]
-            chosen[:, number] = True
+        begins = [0, *ends[:-1]]
+        for part, begin, end in zip(parts, begins, ends, strict=True):
+            for place, number in enumerate(sets[part.at]):
+                targets[begin:end, number] = self._candidates[number].targets[part.places[:, place]]
+                chosen[begin:end, number] = True
+        crosses = self._crosses(chosen, targets)
+        for part, begin, end in zip(parts, begins, ends, strict=True):
+            cost = np.where(crosses[begin:end], part.costs, np.inf)
+            least = int(np.argmin(cost))
+            if np.isfinite(cost[least]):
+                best[part.at] = Found(chosen[begin + least], targets[begin + least], float(cost[least]))
+
+    def _crosses(self, chosen: BoolArray, targets: FloatArray) -> BoolArray:
         problem, rows, moved = self._problem, *self._move(chosen, targets)
         crosses = problem.crosses(moved)
         if problem.keeps_rules is not None:
             crosses &= problem.keeps_rules(rows, moved)
-        return crosses, targets, chosen
+        return crosses
 
     def _move(self, chosen: BoolArray, targets: FloatArray) -> tuple[IntArray, pd.DataFrame]:
         problem, rows = self._problem, np.full(len(chosen), self._row, dtype=np.int64)
