@@ -64,8 +64,20 @@ def test_fit_tells_what_it_made(folder):
     assert told["features"] == ["age", "income", "branch", "home"]
     assert told["restricted"] == ["age"]
     assert told["target"] == "granted"
+    assert told["reference_rows"] == 1
     assert told["reference"]["branch"] in ("007", "01", "x")
     assert "read Pipeline and 300 rows" in result.stderr
+
+
+def test_fit_tells_that_there_are_several_reference_rows(folder):
+    words = ("fit", "--model", folder / "model.skops", "--data", folder / "train.csv", "--label", "decision")
+    result = run(*words, "--reference", "clusters:3", "-o", folder / "three.sev")
+    told = dict(line.split("  ", 1) for line in result.stdout.splitlines())
+    assert told["compared with"].strip() == "nearest of 3 typical rows"
+    assert told["reference rows"].strip() == "3"
+    assert "branch" in told["first of them"]
+    assert "reference" not in told
+    assert told["actions"].strip() == "none"
 
 
 def test_explain_writes_rows_to_standard_output(folder):

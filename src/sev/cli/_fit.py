@@ -106,7 +106,7 @@ def fit(
         _check_direction(explainer, rows, decisions)
     with output_file(output, ".sev") as path:
         explainer.save(path, allow_pickle=trust_pickle)
-    reference_row = explainer.reference.iloc[0]
+    rows_of_reference = explainer.reference
     write_result(
         {
             "output": output,
@@ -117,7 +117,11 @@ def fit(
             "features": list(explainer.feature_names),
             "restricted": list(explainer.restricted),
             "actions": None if explainer.actions is None else explainer.actions.to_plain(),
-            "reference": {str(name): value for name, value in reference_row.items()},
+            "compared with": explainer.reference_name,
+            "reference rows": len(rows_of_reference),
+            "reference" if len(rows_of_reference) == 1 or as_json else "first of them": {
+                str(name): value for name, value in rows_of_reference.iloc[0].items()
+            },
         },
         as_json,
     )

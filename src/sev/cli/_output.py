@@ -37,7 +37,8 @@ def write_result(result: Mapping[str, Any], as_json: bool) -> None:
     err = result.get("output") == "-"
     plain = {name: plain_result(value) for name, value in result.items()}
     if as_json:
-        click.echo(json.dumps(plain, ensure_ascii=False), err=err)
+        named = {name.replace(" ", "_"): value for name, value in plain.items()}
+        click.echo(json.dumps(named, ensure_ascii=False), err=err)
         return
     width = max(len(name) for name in plain)
     for name, value in plain.items():
@@ -45,6 +46,7 @@ def write_result(result: Mapping[str, Any], as_json: bool) -> None:
             shown = ", ".join(f"{key} {_number(entry)}" for key, entry in value.items())
         else:
             shown = ", ".join(map(str, value)) if isinstance(value, list) else _number(value)
+        shown = shown or "none"
         click.echo(f"{name:<{width}}  {shown}", err=err)
 
 
