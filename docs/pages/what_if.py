@@ -44,7 +44,7 @@ HAS_GROUPS = "return document.querySelectorAll('.groups tbody tr').length > 1"
 @contextmanager
 def served() -> Iterator[str]:
     """The address of ``sev app`` on the bundled data, until the block ends."""
-    command = [sys.executable, "-u", "-m", "sev.cli", "app"]
+    command = [sys.executable, "-uc", "from sev.cli import main; main()", "app"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
