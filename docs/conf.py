@@ -67,11 +67,13 @@ html_css_files = ["sev.css"]
 html_show_sourcelink = False
 # pages without pages below them have nothing to show at the left
 html_sidebars = {page: [] for page in ("index", "start", "questions", "models", "asked_elsewhere", "citing")}
+# pages of results have four sections in two windows: their tables need the width more than a list of the sections
+WITHOUT_CONTENTS = ("decision_sparsity", "peers_changes", "reproduction", "training_beyond", "training_results")
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,
     "navigation_with_keys": True,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WITHOUT_CONTENTS}},
     "footer_start": ["copyright"],
     "footer_end": [],
     "header_links_before_dropdown": 7,

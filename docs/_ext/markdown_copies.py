@@ -9,8 +9,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 HEAD = """\
@@ -26,6 +28,8 @@ Every page below is Markdown. `pip install .` in a checkout installs the package
 _DIRECTIVE = re.compile(
     r"```\{eval-rst\}\n\.\. auto(?P<kind>\w+):: (?P<name>[\w.]+)\n(?P<options>(?:   :.*\n)*)```\n", re.M
 )
+#: Classes that explainers return; nobody calls them.
+MADE_BY_THE_LIBRARY = ("Explanation", "Explanations")
 _INCLUDE = re.compile(r"```\{include\} (?P<file>\S+)\n(?P<options>(?::.*\n)*)```\n")
 
 
@@ -59,21 +63,40 @@ def find_object(name: str) -> Any:
 
 
 def describe(name: str, one: Any, level: str) -> Iterator[str]:
-    """A signature and a docstring; of a class, also those of its public methods."""
-    if inspect.isclass(one) or callable(one):
-        try:
-            signature = re.sub(r"'", "", str(inspect.signature(one)))
-        except (TypeError, ValueError):  # made in C, or an alias of types
-            signature = ""
-        yield f"{level} {name}\n\n```python\n{name}{signature}\n```\n"
-    else:
-        yield f"{level} {name}\n"
+    """A signature and a docstring; of a class, also those of its public methods and properties."""
+    if not (inspect.isclass(one) or inspect.isroutine(one)):  # a constant or an alias has no docstring of its own
+        yield f"{level} {name}\n\n```python\n{shorten(repr(one), 200, placeholder=' ...')}\n```\n"
+        return
+    yield f"{level} {name}\n\n```python\n{name}{signature_of(one)}\n```\n"
     yield f"```text\n{inspect.getdoc(one) or ''}\n```\n"
     if inspect.isclass(one):
-        for key, member in inspect.getmembers(one):
-            is_own = inspect.isroutine(member) and str(getattr(member, "__module__", "")).startswith("sev")
-            if is_own and not key.startswith("_"):
-                yield from describe(f"{name}.{key}", member, level + "#")
+        for key in sorted(key for key in dir(one) if not key.startswith("_")):
+            member = inspect.getattr_static(one, key)
+            if isinstance(member, property | cached_property):
+                yield f"{level}# {name}.{key}\n\n```text\n{inspect.getdoc(member) or ''}\n```\n"
+                continue
+            routine = getattr(one, key)
+            if inspect.isroutine(routine) and str(getattr(routine, "__module__", "")).startswith("sev"):
+                yield from describe(f"{name}.{key}", routine, level + "#")
+
+
+def signature_of(one: Any) -> str:
+    """The parameters of a function or class; empty for classes that only the library itself makes."""
+    try:
+        found = inspect.signature(one)
+    except (TypeError, ValueError):  # made in C, or an alias of types
+        return ""
+    if inspect.isclass(one) and one.__qualname__ in MADE_BY_THE_LIBRARY:
+        return ""
+    return str(found).replace("'", "")
+
+
+def hide_signature(
+    app: Any, what: str, name: str, one: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """For autodoc: no parameters of classes that only the library itself makes."""
+    is_hidden = what == "class" and getattr(one, "__qualname__", "") in MADE_BY_THE_LIBRARY
+    return ("" if is_hidden else signature), returned
 
 
 def expand_directive(match: re.Match[str]) -> str:
@@ -138,5 +161,6 @@ def write_copies(app: Any, exception: Exception | None) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
+    app.connect("autodoc-process-signature", hide_signature)
     app.connect("build-finished", write_copies)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

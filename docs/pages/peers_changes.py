@@ -11,13 +11,12 @@ import pandas as pd
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "peers_changes.json"
 
-HEAD = """# Permitted changes, beside other packages
+HEAD = """# Permitted changes, beside peers
 
-Measured by `benchmarks/peers_changes.py`, written by `docs/pages/peers_changes.py`. The same refused applicants (FICO,
-XGBoost with 200 trees of depth 3), {n_rows} rows, one at a time, under the same constraints: one feature is frozen, one
-may only rise, every value is an integer between the smallest and the largest of the training rows. Versions:
-{versions}. treecf had {limit:g} seconds a row. Seconds are of the processor on a machine that was shared: read them as
-orders of magnitude.
+The same {n_rows} refused applicants (FICO, XGBoost with 200 trees of depth 3), one at a time, under the same
+constraints: one feature is frozen, one may only rise, every value is an integer between the smallest and the largest of
+the training rows. {versions}; treecf had {limit:g} seconds a row. Seconds are processor time on a shared machine: read
+them as orders of magnitude. `benchmarks/peers_changes.py` measures again.
 
 *Cost* is the sum of all changes in standard deviations. *Proven* is the share of rows for which the method proves that
 no smaller set, or no less costly change, is permitted. *Broken* is the share of rows whose change breaks a constraint:

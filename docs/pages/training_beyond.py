@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from folded import folded
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "training_beyond.jsonl"
@@ -26,8 +27,10 @@ PAPER = {"Adult": (0.84, 0.90, 1.02, 0.0), "COMPAS": (0.65, 0.72, 1.28, 0.034), 
 HEAD = """# Training: other ways that were tried
 
 Three questions about the [default recipe of training](training.md): can decisions on FICO need fewer reasons at less
-loss of accuracy; do restricted models reach the paper's figures; and is there a better weight for `objective="volume"`?
+loss of accuracy? Do restricted models reach the paper's figures? Is there a better weight for `objective="volume"`?
+"""
 
+MEASURED = """
 Splits are 80/20 and stratified; seeds count from {seed}, and settings were chosen on others. Figures are means on the
 test part; changes are against the same kind of model without tuning, on the same split. Explanations are exact.
 """
@@ -35,34 +38,38 @@ test part; changes are against the same kind of model without tuning, on the sam
 FICO_HEAD = """
 ## SEV- on FICO: growing trees helps
 
-The loss of the recipe looks at one step: the best change of a single feature. Three other ways were tried. *Second
-step* adds half a term for the best second feature after the first. *Sorted steps* adds a term for each of the first
-four features, in the order of their own effect. *Growing* (boosted trees only) adds 100 trees, each fitted to the
-gradient of the whole loss, with and without re-weighting all trees afterwards. Each way is a curve over the weight of
-the SEV term, and the curves are compared at equal loss of AUC.
+The loss of the recipe looks at one step: the best change of a single feature. Three other ways were tried: a *second
+step*, a term for the best second feature after the first; *sorted steps*, a term for each of the first four features in
+the order of their own effect; and *growing* (boosted trees only), 100 more trees, each fitted to the gradient of the
+whole loss. Each way is a curve over the weight of the SEV term.
 
 ![Change of AUC and of accuracy against mean SEV-, one curve for each way](images/training_beyond.png)
 
+"""
+
+AT_EQUAL_LOSS = """
 Mean SEV- at three losses of AUC, interpolated between the measured weights; a dash where no weight leads to that loss.
+With a weight above 1, re-weighting by one step failed on one of the three splits, which bends its curve.
 
 """
 
 VERDICTS = """
 - **Growing helps much.** Re-weighting only scales trees that know nothing of SEV; a new tree adds what is missing. It
   is an option for scikit-learn's `GradientBoostingClassifier`: `SEVGradientBoostingClassifier(grow=100)` and
-  `sev.optimize(..., grow=100)`. It is not the default, because the tuning takes longer and the model is larger.
-- **Re-weighting after growing** is better than growing alone, and `grow=` does both.
+  `sev.optimize(..., grow=100)`, which also re-weight all trees afterwards. It is not the default, because the tuning
+  takes longer and the model is larger.
 - **A second step and sorted steps** are close to the curve of one step and take longer. They are not in the library.
-- With a weight above 1, re-weighting by one step failed on one of the three splits, which bends its curve.
+- **Grown trees must not split freely**, or they isolate the value of the reference: a new tree splits a column only
+  where a tenth of the rows lie between the split and the reference.
+
 """
 
 FREELY = """
-**Grown trees must not split freely.** The reference is a mean, a value that hardly any row has. A tree that may split
-anywhere isolates exactly that value: mean SEV- is {sev:.3f} with an AUC that has hardly changed ({auc:+.4f}), but
-{real:.2f} once each value of the reference is moved to the nearest one in the training rows. Such reasons mean
-nothing. New trees therefore split a column only where a tenth of the rows lie between the split and the reference. (A
-looser rule, a fifth of the rows on the reference's side of a split, failed this check on one of these seeds, and was
-replaced: that one choice was not made on other seeds.)
+The reference is a mean, a value that hardly any row has. A tree that may split anywhere isolates exactly that value:
+mean SEV- is {sev:.3f} with an AUC that has hardly changed ({auc:+.4f}), but {real:.2f} once each value of the reference
+is moved to the nearest one in the training rows. Such reasons mean nothing. A looser rule than that of a tenth, a fifth
+of the rows on the reference's side of a split, failed this check on one of these seeds, and was replaced: that one
+choice was not made on other seeds.
 """
 
 ALL_POINTS = """
@@ -72,8 +79,6 @@ the median of the negatives; seconds are processor seconds of the tuning alone.
 """
 
 ELSEWHERE = """
-### Growing on other data
-
 SEV- of boosted trees with the default weight: accuracy / AUC / mean SEV-, share of positives. Where one feature nearly
 always suffices, growing has nothing to add.
 
@@ -82,8 +87,8 @@ always suffices, growing has nothing to add.
 RESTRICTED = """
 ## Restricted features, linear models (All-Opt(R))
 
-The best of several weights of the SEV term and of the guard, which is the term that keeps the share of positives (3 by
-default). An unexplainable query counts as the number of features.
+The lowest mean SEV(R) among several weights of the SEV term and of the guard, the term that keeps the share of
+positives. An unexplainable query counts as the number of features.
 
 """
 
@@ -108,13 +113,14 @@ measures again.
 def page(lines: list[dict[str, Any]], full: bool = False) -> str:
     """The page, from whatever lines there are; with every point of every walk if `full`."""
     table = pd.DataFrame(lines)
-    parts = [HEAD.format(seed=table["seed"].min())]
+    parts = [HEAD]
     makers = {"fico": _fico, "elsewhere": _elsewhere, "restricted": _restricted, "volume": _volume}
     for name, make in makers.items():
         chosen = table[table["part"] == name].dropna(axis=1, how="all")
         if len(chosen):
             parts.append(make(chosen, full))
-    return "".join(parts if full else [*parts, POINTS])
+    measured = folded("How it was measured", MEASURED.format(seed=table["seed"].min()))
+    return "".join([*parts, "\n", measured, *[POINTS] * (not full)])
 
 
 def _means(table: pd.DataFrame) -> pd.DataFrame:
@@ -147,11 +153,13 @@ def _fico(table: pd.DataFrame, full: bool) -> str:
         above = np.log(ordered["sev_minus"] - 1.0)
         at = 1.0 + np.exp(np.interp(AT, ordered["auc_change"], above, left=np.nan, right=np.nan))
         rows.append([FAMILIES[str(family)], way, *("-" if np.isnan(one) else f"{one:.3f}" for one in at)])
-    text = FICO_HEAD + _markdown(["model", "way", *(f"AUC {one:+.2f}" for one in AT)], rows) + VERDICTS
+    at_equal_loss = AT_EQUAL_LOSS + _markdown(["model", "way", *(f"AUC {one:+.2f}" for one in AT)], rows)
+    text = FICO_HEAD + folded("The curves at equal loss of AUC", at_equal_loss) + VERDICTS
     free = means[means["way"] == "grown freely"]
     if len(free):
         one = free.iloc[0]
-        text += FREELY.format(sev=one["sev_minus"], auc=one["auc_change"], real=one["sev_minus_real"])
+        freely = FREELY.format(sev=one["sev_minus"], auc=one["auc_change"], real=one["sev_minus_real"])
+        text += folded("What trees that split freely do", freely)
     if not full:
         return text
     text += ALL_POINTS
@@ -185,7 +193,8 @@ def _elsewhere(table: pd.DataFrame, full: bool) -> str:
             figures = [f"{value:.3f}" for value in found[["accuracy", "auc", "sev_minus"]].mean()]
             cells.append("/".join(figures) + f", {found['positive_rate'].mean():.3f}")
         rows.append([str(data), *cells, str(part["seeds"].min())])
-    return ELSEWHERE + _markdown(["data", "base", "recipe", "grow=100", "seeds"], rows)
+    table_of_all = ELSEWHERE + _markdown(["data", "base", "recipe", "grow=100", "seeds"], rows)
+    return "\n" + folded("Growing on other data", table_of_all)
 
 
 def _weight(line: pd.Series) -> str:
@@ -225,17 +234,15 @@ def _closest(data: str, means: pd.DataFrame) -> str:
     floor = (base["accuracy"] if low else accuracy - 0.005), auc - 0.005
     kept = means[(means["accuracy"] >= floor[0]) & (means["auc"] >= floor[1]) & (means["weight"] != 0.0)]
     best = kept.loc[kept["sev_restricted"].idxmin()]
-    guard = "guard of 3" if best["way"] == "one step" else best["way"]
     where = (
         f"at the accuracy of these splits' base model ({base['accuracy']:.3f}, paper {accuracy:.2f})"
         if low
         else f"at the paper's accuracy and AUC ({accuracy:.2f}, {auc:.2f})"
     )
     return (
-        f"{data}: {where}, the lowest mean SEV(R) is {best['sev_restricted']:.3f} with "
-        f"{best['unexplainable_restricted']:.2%} unexplainable (paper {size:.2f}, {unexplained:.1%}): weight "
-        f"{_weight(best)}, {guard}, accuracy {best['accuracy']:.3f}, AUC {best['auc']:.3f}, share of positives "
-        f"{best['base_positive_rate']:.3f} -> {best['positive_rate']:.3f}."
+        f"{data}: {best['sev_restricted']:.3f} with {best['unexplainable_restricted']:.2%} unexplainable (paper "
+        f"{size:.2f}, {unexplained:.1%}) {where}; share of positives {best['base_positive_rate']:.3f} -> "
+        f"{best['positive_rate']:.3f}."
     )
 
 

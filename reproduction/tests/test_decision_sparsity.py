@@ -148,7 +148,8 @@ def test_command(tmp_path):
         reproduce_follow_up(tmp_path / "third", SMALL, only=["table1"])
 
 
-def test_the_page_of_the_documentation_is_that_of_the_recorded_results():
+def test_the_page_of_the_documentation_is_that_of_the_recorded_results(monkeypatch):
     root = Path(__file__).parents[2]
+    monkeypatch.syspath_prepend(root / "docs" / "pages")  # as where the script is run
     found = runpy.run_path(str(root / "docs" / "pages" / "decision_sparsity.py"))
     assert found["page"]() == (root / "docs" / "decision_sparsity.md").read_text(encoding="utf-8")

@@ -51,7 +51,7 @@ def test_a_mean_of_some_splits_says_so():
     line = beside(Results(done), "fico", "gbdt", "sev_plus", [1.0, 0.0])
     assert (line["ours"], line["splits"]) == ("1.200 (reference positive in 2 others)", 1)
     (said,) = (text for text in overview.section(Results(done), printed_figures()).sentences if "SEV+ of" in text)
-    assert "SEV+ of FICO GBDT is of 1 of 3 splits" in said
+    assert "SEV+ of FICO GBDT is known for 1 of 3 splits" in said
 
 
 def test_pages_show_names_as_they_are():
@@ -160,9 +160,9 @@ def test_what_the_authors_code_meets_is_counted():
         Done(Task("causes", "german", 0, "l2_code"), {"conditions": code}, 1),
     ]
     (said,) = causes.by_the_code(Results(done), printed_figures())
-    assert said.startswith("Of 2 means of SEV on the mixed data")
+    assert said.startswith("Of 2 means of SEV on Adult and German Credit")
     assert "0 are within 0.3" in said
-    assert "1 by the authors' code with the mean and 2 by it with the median" in said
+    assert "1 by the authors' code with the mean, and 2 by it with the median" in said
     assert causes.by_the_code(Results([]), printed_figures()) == []
 
 

@@ -86,7 +86,7 @@ class FallbackWarning(SevWarning):
 
 
 class DecisionWarning(SevWarning):
-    """Decisions that are hardly meant: other than the model's own ``predict``, all the same, or none explainable."""
+    """Decisions that are probably not intended: not the model's ``predict``, all the same, or none that can change."""
 
 
 class TargetWarning(SevWarning):
@@ -94,7 +94,7 @@ class TargetWarning(SevWarning):
 
 
 class ReferenceWarning(SevWarning):
-    """The automatic reference is not the one that is tried first."""
+    """The automatic reference is not the mean, which is tried first."""
 
 
 class TrainingWarning(SevWarning):
@@ -102,7 +102,7 @@ class TrainingWarning(SevWarning):
 
 
 class RuleWarning(SevWarning):
-    """A row breaks a rule of the actions itself; the rule is not applied to it."""
+    """A row breaks a rule of the actions before any change; the rule is not applied to it."""
 
 
 class HiddenReasonWarning(SevWarning):
@@ -110,7 +110,7 @@ class HiddenReasonWarning(SevWarning):
 
 
 class InterruptedExplanation(KeyboardInterrupt):
-    """Ctrl-C during a long call; what was done is kept in :attr:`explanations`."""
+    """Ctrl-C during a long call; the rows that were done are in :attr:`explanations`."""
 
     def __init__(self, n_done: int, n_rows: int, answers: Any) -> None:
         super().__init__(

@@ -1,10 +1,13 @@
 """Dask, Ray and Spark give the bytes that local work gives; ``make test-engines`` runs all, on rows of Adult."""
 
+import contextlib
 import os
+import re
 import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -190,3 +193,24 @@ def test_partitions_are_pure(batch):
     pieces = pd.concat([explain(rows.iloc[first : first + 37]) for first in range(0, 400, 37)])
     pd.testing.assert_frame_equal(whole, pieces)
     assert whole.index.equals(rows.index)
+
+
+@pytest.fixture(scope="module")
+def documented(tmp_path_factory):
+    """The code of the page about batches: what it has before the engines, as names, and the example of each engine."""
+    page = Path(__file__).parents[2] / "docs" / "production.md"
+    before, _, after = page.read_text(encoding="utf-8").partition("## 4. Spark, Dask and Ray")
+    names = {}
+    with contextlib.chdir(tmp_path_factory.mktemp("page")):
+        for code in re.findall(r"```python\n(.*?)```", before.partition("## 2.")[0], re.S):
+            exec(compile(code, "production.md", "exec"), names)
+    examples = re.findall(r"```python\n(.*?)```", after.partition("## 5.")[0], re.S)
+    return names, {code.rpartition("import explain_")[2].split()[0]: code for code in examples}
+
+
+@pytest.mark.parametrize("engine", ["spark", "dask", "ray"])
+def test_the_example_of_the_documentation_runs(documented, engine, request, capfd):
+    request.getfixturevalue(engine) if engine != "dask" else pytest.importorskip("dask.dataframe")
+    names, examples = documented
+    exec(compile(examples[engine], "production.md", "exec"), dict(names))
+    assert "A0002" in capfd.readouterr().out

@@ -51,8 +51,9 @@ def public_objects():
 
 
 def methods_of(name, cls):
-    """Public methods that a class of this package defines itself, without scikit-learn's generated ones."""
-    for key, one in vars(cls).items():
+    """Public methods that classes of this package define, inherited ones too, without scikit-learn's generated ones."""
+    for key in dir(cls):
+        one = inspect.getattr_static(cls, key)
         one = one.__func__ if isinstance(one, classmethod | staticmethod) else one
         if inspect.isfunction(one) and not key.startswith("_") and one.__module__.startswith("sev"):
             yield f"{name}.{key}", one

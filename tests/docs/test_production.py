@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 PAGE = (Path(__file__).parents[2] / "docs" / "production.md").read_text(encoding="utf-8")
-ENGINES = ("--engine", "explain_dask")
+ENGINES = ("--engine", "explain_dask", "explain_ray", "explain_spark")  # run by tests/batch/test_engines.py
 
 
 def blocks():

@@ -173,6 +173,14 @@ def test_the_copy_of_an_api_page_has_signatures_and_docstrings(copies, path):
     if path.stem == "explaining":
         assert "#### sev.Explainer.explain_one" in text
         assert "Look no further than this size." in text  # of the parameter max_size
+        assert "#### sev.Explanation.changes\n" in text  # a property
+        assert "_pair: Pair" not in text  # nobody makes an explanation
+
+
+def test_the_copies_of_the_api_leave_out_what_python_says_about_its_own_types(copies):
+    text = "".join(copies.page_as_markdown(DOCS, f"api/{path.stem}") for path in (DOCS / "api").glob("*.md"))
+    for foreign in ("Convert a number or string to an integer", "new empty dictionary", "generic container"):
+        assert foreign not in text
 
 
 def test_the_copy_of_a_page_has_what_it_includes(copies):

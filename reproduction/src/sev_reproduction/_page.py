@@ -98,7 +98,7 @@ def as_markdown(intro: list[str], sections: Sequence[Section], title: str = TITL
     for section in sections:
         lines += [f"## {section.heading}", "", *_paragraphs(section.sentences)]
         for table in section.tables:
-            lines += [f"**{table.caption}**", "", *_markdown_table(table), ""]
+            lines += [f"**{table.caption}**", "", *markdown_table(table), ""]
         for picture in section.pictures:
             lines += [f"![{picture.caption}](images/{picture.name}.png)", "", f"*{picture.caption}*", ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -126,7 +126,7 @@ def _text(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _markdown_table(table: Table) -> list[str]:
+def markdown_table(table: Table) -> list[str]:
     def line(values: Sequence[Any]) -> str:
         return "| " + " | ".join(str(value).replace("|", "\\|") for value in values) + " |"
 

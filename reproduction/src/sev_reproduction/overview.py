@@ -44,13 +44,15 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         inside, total = _within(results, paper, "sev" if names[0] == "SEV+" else "test")
         lines = [line for line in off if line["figure"] in names]
         rest = [line for line in lines if line["met under"] == causes.NOT_MET]
-        text = f"Baselines on Adult, COMPAS, German Credit and FICO: {inside} of {total} figures of {figures} are "
+        text = f"Baselines (four data sets): {inside} of {total} figures of {figures} are "
         text += f"within {distance} of the paper."
         if len(lines) > len(rest):
-            text += f" {len(lines) - len(rest)} more {'is' if len(lines) - len(rest) == 1 else 'are'} so under a "
+            text += (
+                f" {len(lines) - len(rest)} more {'is' if len(lines) - len(rest) == 1 else 'are'} within it under a "
+            )
             text += "tested condition."
         if rest:
-            text += f" Under none of the conditions: {_named(rest)}."
+            text += f" Not under any: {_named(rest)}."
         made.sentences.append(text)
     made.sentences += [*_of_few_splits(results), *causes.by_the_code(results, paper)]
     if off:
@@ -91,8 +93,8 @@ def _of_few_splits(results: Results) -> list[str]:
             positive = sum(not one.result["reference_negative"] for one in found)
             if positive:
                 sentences.append(
-                    f"SEV+ of {TITLES[data]} {variant.title} is of {len(found) - positive} of {len(found)} splits: in "
-                    "the others the model predicts the reference itself positive, which makes SEV+ zero."
+                    f"SEV+ of {TITLES[data]} {variant.title} is known for {len(found) - positive} of {len(found)} "
+                    "splits: in the others the model predicts the reference itself positive, which makes SEV+ zero."
                 )
     return sentences
 

@@ -37,10 +37,10 @@ class Actions:
         Only upward, or only downward, from the query's value. Numbers and ordered categories.
     within : mapping, default={}
         Limits of numbers: ``sev.between(6, 48)``, or a pair of changes from the query's value, each relative
-        (``("-20%", "+0%")``, by the size of the value) or absolute (``("-500", "+500")``).
+        (``("-20%", "+0%")``, in percent of the value) or absolute (``("-500", "+500")``).
     allowed : mapping, default={}
-        Values that a feature may become: a list, or a mapping from each value to the list of those that it may become;
-        values that the mapping does not name stay.
+        Values that a feature may become: a list, or a mapping from a value to the list of values that it may become. A
+        feature whose value the mapping does not name cannot change.
     steps : mapping of str to float, default={}
         Only multiples of this number. Columns that hold only integers in the background have step 1 without being
         named.
@@ -152,7 +152,7 @@ class Actions:
 
     @classmethod
     def of(cls, actions: Actions | Mapping[str, Any] | str | Path | None) -> Actions | None:
-        """Actions from themselves, a mapping of the same entries, or a YAML file of one.
+        """Actions from what a user passed: actions, a mapping with the same entries, or a YAML file of one.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Actions:
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Actions:
-        r"""Read what :meth:`to_yaml` wrote, or a person.
+        r"""Read a YAML file, written by :meth:`to_yaml` or by hand.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ class Actions:
     def to_plain(self) -> dict[str, Any]:
         """Plain values, ready for JSON; entries that are empty are left out.
 
-        A mapping between values is a list of pairs, because JSON has no keys but texts.
+        A mapping between values is a list of pairs, because keys in JSON are strings.
 
         Returns
         -------

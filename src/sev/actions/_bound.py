@@ -138,7 +138,7 @@ class BoundActions:
         }
 
     def efforts(self) -> dict[str, tuple[float, float | None]]:
-        """For each feature its weight and, for a number, the change that costs as much.
+        """For each feature the weight of its change and, for a number, the size of change that costs this weight.
 
         Returns
         -------

@@ -83,7 +83,7 @@ def create_app(
     with_page : bool, default=True
         Serve the page as well, not only the interface.
     hosts : iterable of str
-        Names by which the service may be called, beside localhost and addresses of numbers.
+        Host names by which the service may be called, besides localhost and IP addresses.
     token : str, default=None
         Required of every request for data.
 
@@ -375,7 +375,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     Raises
     ------
     InputError
-        If the address or the port cannot be had.
+        If the address or the port is not available.
 
     Examples
     --------

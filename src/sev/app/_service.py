@@ -133,7 +133,7 @@ class Service:
         return self.is_busy()
 
     def start(self) -> None:
-        """Begin with what the first person needs, and with the statuses of the table, in the background."""
+        """Compute in the background what the first request needs, and the statuses of the table."""
         self._stop.clear()
         threading.Thread(target=self._prepare, name="sev-prepare", daemon=True).start()
         for one in self._overviews:
@@ -261,7 +261,7 @@ class Service:
         Returns
         -------
         ThresholdAnswer
-            How many decisions would be others.
+            How many decisions would change.
         """
         return self._overview(model).threshold(value)
 

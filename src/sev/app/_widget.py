@@ -117,7 +117,7 @@ def make_widget(
     X : table, default=None
         Decisions to look at; None: only rows that are typed in.
     others : mapping of str to Explainer, default=None
-        Another model to stand beside it, by its name.
+        Another model to show beside it, by its name.
     codes : path or mapping, default=None
         Reason codes; see :func:`sev.reports.load_codes`.
     title : str, default=""

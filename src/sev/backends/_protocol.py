@@ -101,7 +101,7 @@ class Backend(Protocol):
 
     def proof_rows(self, rows: NativeTable) -> NativeTable | None:
         """Extra rows, made from real ones in the estimator's own form, on which this form should meet the model:
-        at thresholds, one ulp either side, with missing values. None when real rows say enough.
+        at thresholds, one ulp either side, with missing values. None when real rows are enough.
 
         Parameters
         ----------

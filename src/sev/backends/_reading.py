@@ -35,7 +35,7 @@ class Reading:
     backend : Backend
         The final estimator's form.
     unwrapped : Unwrapped
-        What stood around the final estimator.
+        The wrappers and steps around the final estimator.
     encoding : ColumnwiseEncoding
         Rows in the backend's space.
     final_scores_are_the_models : bool

@@ -140,7 +140,7 @@ class Scorer:
         return scores if self.sign == 1 else self._score_of_first(scores)
 
     def is_positive(self, scores: FloatArray) -> BoolArray:
-        """Which scores mean the class being explained; a score that is not finite means nothing.
+        """Which scores are predicted as the class being explained; False for a score that is not finite.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class Scorer:
         return np.isfinite(scores) & (scores >= self.threshold)
 
     def is_negative(self, scores: FloatArray) -> BoolArray:
-        """Which scores mean that it is not the class being explained; a score that is not finite means nothing.
+        """Which scores are not predicted as the class being explained; False for a score that is not finite.
 
         Parameters
         ----------

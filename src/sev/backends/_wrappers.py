@@ -101,7 +101,7 @@ class DecisionRule:
 
 
 def unwrap(model: object, response: Response) -> Unwrapped:
-    """Take wrappers off until the final estimator is reached.
+    """Remove wrappers until the final estimator is reached.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ DEFAULT_ROWS_PER_PART = 100_000
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What a batch has written: counted on disk, where it is on disk.
+    """What a batch has written; rows are counted in the files, where the output is files.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def explain_files(
     raw: bool = False,
     **options: Any,
 ) -> BatchResult:
-    """Explain all rows of files of any size, part by part; the same call goes on with a run that was ended.
+    """Explain all rows of files of any size, part by part; the same call resumes a run that was stopped.
 
     Parameters
     ----------
@@ -99,15 +99,15 @@ def explain_files(
         A folder for one Parquet file of each part; or a file, in the format of its name; or an open file, such as
         ``sys.stdout.buffer``, to which results are written in order, in this process, and which cannot be resumed.
     engine : {"local", "dask", "ray", "spark"}, default="local"
-        Where parts are worked on. All but the first need to see the output folder.
+        What explains the parts. The workers of "dask", "ray" and "spark" must be able to write to the output folder.
     address : str, default=None
-        Of the engine's scheduler; None starts one on this machine.
+        Address of the engine's scheduler; None starts one on this machine.
     n_jobs : int, default=1
-        Workers, where this call starts them.
+        Number of workers, where this call starts them.
     rows_per_part : int, default=100_000
-        For streams (CSV, TSV, JSON lines); Parquet and Feather files have their own row groups.
+        Rows of a part, for CSV, TSV and JSON lines; Parquet and Feather files are divided by their own row groups.
     trust_pickle : bool, default=False
-        See :func:`sev.load`; for an explainer in memory it also allows to pickle its model.
+        See :func:`sev.load`. For an explainer in memory, it also permits its model to be pickled.
     on_start, on_part, on_kept : callable, default=None
         ``on_start(total, done)`` is called once with the number of all rows (None: unknown) and of those that an
         earlier run has done; ``on_part(rows)`` for each part that this run finishes; ``on_kept(rows)`` for each part

@@ -39,18 +39,18 @@ class PartitionExplainer:
     restricted, max_size, max_sets, time_limit
         See there.
     keep : iterable of str, default=None
-        Columns to carry over to the results; None: all that the model does not take, such as an application's number.
+        Columns to copy to the results; None: all that the model does not take, such as an application's number.
     id_column : str, default=None
-        A column that names the rows: it is carried over before all others, even where the model takes it.
+        A column that identifies the rows: it is the first column of the results, even if the model takes it.
     sets : bool, default=False
-        Give all minimum sets, in a column ``sets``.
+        Add all minimum sets, in a column ``sets``.
     changes : bool, default=False
-        Give the old and the new value of each feature that the first minimum set changes, in two columns for each
+        Add the old and the new value of each feature that the first minimum set changes, in two columns for each
         permitted feature: ``<feature>_old`` and ``<feature>_new``. With actions or ``values``, also the ``cost`` of the
         change; with ``values``, also what is enough: ``<feature>_enough_low`` and ``<feature>_enough_high`` of a
         number, ``<feature>_enough`` of anything else, null where that is not proven.
     sentences : bool, default=False
-        Give a sentence for each row, in a column ``sentence``, with the explainer's labels.
+        Add a sentence for each row, in a column ``sentence``, with the explainer's labels.
     trust_pickle : bool, default=False
         See :func:`sev.load`.
     actions : Actions, mapping or path, default=None
@@ -58,8 +58,8 @@ class PartitionExplainer:
     values, minimise, order, min_credibility
         As for :meth:`sev.Explainer.explain`.
     credibility : bool, default=False
-        Give the credibility of each result, in a column ``credibility``; with ``min_credibility`` it is always there,
-        and the size of the smallest set without the limit in ``size_without_limit``.
+        Add the credibility of each result, in a column ``credibility``. With ``min_credibility`` this column is always
+        there, and ``size_without_limit`` holds the size of the smallest set without that limit.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class PartitionExplainer:
 
     @classmethod
     def of(cls, explainer: Explainer, *, allow_pickle: bool = False, **options: Any) -> PartitionExplainer:
-        """Make one from an explainer in memory; ``allow_pickle`` as for :meth:`sev.Explainer.save`.
+        """Make one from an explainer in memory.
 
         Parameters
         ----------

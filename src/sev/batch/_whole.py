@@ -32,7 +32,7 @@ def read_frame(
     r"""A table as a DataFrame.
 
     Parquet and Feather files have types. In CSV, TSV and JSON lines a column holds numbers if all its cells are numbers
-    that keep all their digits, so that "007" makes a column of text; truth values if all are true or false; else text.
+    that keep all their digits, so that "007" makes a column of text; booleans if all are true or false; else text.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def read_frame(
     text, numbers : iterable of str
         Columns whose type is known.
     text_if_there : iterable of str
-        Columns of text that the file may lack, and that ``numbers`` may name all the same.
+        Columns that are read as text if the file has them, even if ``numbers`` names them.
     stdin_format : str, default=None
         Format of standard input.
 
@@ -79,7 +79,7 @@ def read_frame(
 
 
 def read_table(path: str | Path, *, stdin_format: FormatName | None = None) -> pa.Table:
-    r"""A table as arrow has it: text columns where the format has no types.
+    r"""A table in Arrow's types; columns of text where the format has no types.
 
     Parameters
     ----------

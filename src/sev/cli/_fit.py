@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @actions
 @click.option("--target", help="The class to explain; default: the model's second class.")
 @click.option("--threshold", type=float, help="On the score of the target; default: the model's own.")
-@click.option("--allow-positive-reference", is_flag=True, help="Go on with a reference that is itself positive.")
+@click.option("--allow-positive-reference", is_flag=True, help="Accept a reference that is itself positive.")
 @click.option(
     "--credibility",
     type=click.Choice(["isolation", "mixture", "neighbours", "none"]),

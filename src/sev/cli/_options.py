@@ -48,7 +48,7 @@ def common(command: Any) -> Any:
     wanted = "seed" in inspect.signature(command).parameters
     for option in (
         debug,
-        click.option("--seed", type=int, callback=_seed, expose_value=wanted, help="Seed of whatever is random."),
+        click.option("--seed", type=int, callback=_seed, expose_value=wanted, help="Seed of all random steps."),
         click.option("--quiet", "-q", is_flag=True, help="No progress and no messages but errors."),
         click.option("--json", "as_json", is_flag=True, help="JSON instead of a table on standard output."),
     ):

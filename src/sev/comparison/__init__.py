@@ -1,4 +1,4 @@
-"""The smallest sets beside the answers of SHAP, LIME and DiCE, on the user's own model; and L2X, written anew."""
+"""The smallest sets beside the answers of SHAP, LIME and DiCE, on the user's own model; and L2X."""
 
 from typing import TYPE_CHECKING, Any
 

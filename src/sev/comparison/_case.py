@@ -48,7 +48,7 @@ class Case:
 
     @property
     def form(self) -> TableForm:
-        """What rows look like."""
+        """Columns, dtypes and container of the rows."""
         return self.explainer.form
 
     @property

@@ -53,9 +53,9 @@ def compare_methods(
 ) -> pd.DataFrame:
     """Count the features that several methods change to undo the same decisions, and time them.
 
-    SHAP and LIME give each feature a number; features are set to the reference's values from the largest number down,
-    until the model's own score says that the decision is undone (SHAP-C and LIME-C). DiCE returns another row; what it
-    changes is counted. Text columns, one-hot blocks and groups are one feature each, for every method.
+    SHAP and LIME assign each feature a number; features are set to the reference's values from the largest number down,
+    until the model's own score undoes the decision (SHAP-C and LIME-C). DiCE returns another row; the features that it
+    changes are counted. Text columns, one-hot blocks and groups are one feature each, for every method.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def compare_methods(
     max_queries : int, default=20
         Explain at most this many rows, drawn at random; None: all.
     ordering : {"signed", "absolute", "both"}, default="signed"
-        Whether SHAP's and LIME's numbers are walked from the one that speaks most for the decision, or by their
-        absolute value. "both" yields two lines, the second of the method ``"lime, absolute"``.
+        Order of SHAP's and LIME's numbers: "signed" starts with the one that speaks most for the decision, "absolute"
+        with the largest absolute value. "both" yields two lines, the second as the method ``"lime, absolute"``.
     options : mapping of method to mapping, default=None
-        Options that a method hands on to its package, such as ``{"lime": {"num_samples": 1000}}``.
+        Options that a method passes to its package, such as ``{"lime": {"num_samples": 1000}}``.
     random_state : int, default=0
-        Seed of the methods that draw at random; every query has its own, so that answers do not depend on each other.
+        Seed of the methods that draw at random. Every query has a seed of its own, so its answer is the same alone.
     progress : bool, default=False
         Show a progress bar.
 
@@ -85,16 +85,16 @@ def compare_methods(
         One line for each method and query, as :func:`sev.plots.methods` and :func:`sev.plots.flips` take it:
 
         - ``method``, ``query`` (the row's label in ``X``);
-        - ``flips``: how many features were changed, NaN when the decision stands;
+        - ``flips``: how many features were changed, NaN when the decision is not undone;
         - ``seconds``: for the method's own answer, from the raw row; neither set-up, nor the walk to the flip, nor the
           check counts;
         - ``status``: "flipped", "never_flips", "none_found", "not_confirmed", "not_applicable", "error", and for "sev"
           its own ("optimal", "unexplainable" and so on); ``reason`` says why;
         - ``features``: the features that were changed;
         - ``changes``: the columns that were changed, and what to;
-        - ``minimal``: False when fewer features are proven to be enough, True when none fewer are (towards the
-          reference), missing when nobody knows;
-        - ``setup_seconds``: to get the method ready, one query to warm up included.
+        - ``minimal``: False when fewer features are proven to be enough, True when the set is proven to be smallest
+          (with the reference's values), missing when neither is proven;
+        - ``setup_seconds``: time to prepare the method, including one query to warm up.
 
     Raises
     ------

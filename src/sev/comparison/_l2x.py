@@ -21,7 +21,7 @@ from sev.typing import BoolArray, ColumnLabel, FloatArray, NativeTable
 
 
 class L2X:
-    """Chooses, for each row, the ``k`` features that tell most about a model's output.
+    """Chooses, for each row, the ``k`` features from which a model's output is best predicted (Chen et al., 2018).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class L2X:
     learning_rate : float, default=0.001
         Of Adam.
     random_state : int, default=0
-        Seed; the same seed and rows give the same networks.
+        Seed; the same seed and rows yield the same networks.
 
     Attributes
     ----------

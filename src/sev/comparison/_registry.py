@@ -47,12 +47,12 @@ METHODS: dict[str, Method] = {
 
 
 def register_method(name: str, prepare: str, package: str | None = None) -> None:
-    """Make a method of one's own known to :func:`sev.compare_methods`.
+    """Register a method of your own for :func:`sev.compare_methods`.
 
     Parameters
     ----------
     name : str
-        What it is called.
+        Name of the method.
     prepare : str
         ``"module:function"``, as in :class:`Method`.
     package : str, default=None

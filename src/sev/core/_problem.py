@@ -88,7 +88,7 @@ class Problem:
 
     Solvers that know the model's form work on ``queries``, ``reference`` and margins. A vertex with a margin below
     ``low`` is certainly on the lower side, one above ``high`` certainly on the upper side; in between (a tie, or
-    closer than rounding can tell) only the model itself decides: ask :meth:`crosses`.
+    closer than rounding can tell) only the model itself decides: call :meth:`crosses`.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Problem:
         return self.active.shape[1]
 
     def crosses(self, rows: IntArray, sets: BoolArray) -> BoolArray:
-        """Ask the model itself which sets cross.
+        """Which sets cross, by the model's own scores.
 
         Parameters
         ----------

@@ -116,7 +116,7 @@ class Solution:
         )
 
     def with_errors(self, reasons: Mapping[int, str]) -> Self:
-        """The same with rows on which the model failed marked so.
+        """The same, with an error for the rows on which the model failed.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Solution:
         )
 
     def with_proofs(self) -> Self:
-        """The same with a set that is as small as the proven bound called optimal: it is.
+        """The same, where a set as small as the proven bound has the status optimal.
 
         Returns
         -------

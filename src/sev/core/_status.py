@@ -6,7 +6,16 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """How a search ended; compares equal to its name as a plain string.
+    """How the search for one row ended; compares equal to its name as a plain string.
+
+    - ``optimal``: the set works, and it is proven that no smaller set works (with ``minimise="cost"``, that no
+      permitted change costs less).
+    - ``feasible``: the set works, but a limit ended the search before it was proven to be smallest;
+      ``lower_bound`` is the size that is proven.
+    - ``unexplainable``: it is proven that no allowed set works.
+    - ``undecided``: a limit ended the search before a set was found; there may be one.
+    - ``not_target``: the row is not predicted as the class being explained, so there is nothing to explain.
+    - ``error``: the model raised an error, or returned a score that is not finite.
 
     Examples
     --------
@@ -17,12 +26,12 @@ class Status(StrEnum):
     ['optimal', 'feasible', 'unexplainable', 'undecided', 'not_target', 'error']
     """
 
-    OPTIMAL = "optimal"  #: proven: no smaller set works
-    FEASIBLE = "feasible"  #: the set works; a limit ended the search before the proof
-    UNEXPLAINABLE = "unexplainable"  #: proven: no allowed set works
-    UNDECIDED = "undecided"  #: a limit ended the search with nothing found
-    NOT_TARGET = "not_target"  #: the row is not predicted as the class being explained
-    ERROR = "error"  #: the model raised, or gave a score that is not finite
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    UNEXPLAINABLE = "unexplainable"
+    UNDECIDED = "undecided"
+    NOT_TARGET = "not_target"
+    ERROR = "error"
 
     code: int  #: small number for arrays inside this package
 

@@ -21,10 +21,10 @@ _STEP = 2.0**-20
 
 @dataclass(frozen=True)
 class IsolationForest:
-    """The mean length of a row's paths in random trees: an unusual row is parted from the others early.
+    """The mean length of a row's paths in random trees: an unusual row is separated from the others early.
 
-    Every column has one number: a quantity its value (missing ones lie one standard deviation below the smallest), a
-    category or a one-hot block its place when its values are sorted from the most common to the rarest; values that no
+    The trees split on one number for each column: the value of a quantity (a missing one lies one standard deviation
+    below the smallest), or the rank of a category or one-hot block from the most common to the rarest. Values that no
     row of the other class has come last.
 
     Parameters

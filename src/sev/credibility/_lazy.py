@@ -10,7 +10,7 @@ from sev.credibility._ranks import Credibility, as_measure
 
 
 class LazyCredibility:
-    """Rows of the other class with a measure that learns from them once somebody asks.
+    """Rows of the other class, with a measure that is fitted on them when it is first needed.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class NearestNeighbours:
     k : int, default=5
         Which neighbour. A real row is not its own neighbour.
     max_rows : int, default=5_000
-        Rows to compare with; of more, as many, evenly spaced.
+        Largest number of rows to compare with; of a longer table, this many evenly spaced rows.
 
     Examples
     --------

@@ -86,7 +86,7 @@ class OtherRows:
 class FittedMeasure(Protocol):
     """Says how ordinary rows are, from numbers of which each depends on one feature only.
 
-    So a row that is mixed from two others is measured without being built: its numbers are theirs.
+    A row that mixes two others can therefore be measured without being built.
     """
 
     @property
@@ -147,7 +147,7 @@ class FittedMeasure(Protocol):
 
 @runtime_checkable
 class Measure(Protocol):
-    """Anything with this one method can be given as ``credibility=``.
+    """Any object with this method can be passed as ``credibility=``.
 
     Examples
     --------

@@ -115,7 +115,7 @@ class Credibility:
         return np.where(np.isnan(ordinariness), np.nan, found)
 
     def more_than(self, share: float) -> float:
-        """A row has at least this credibility if its ordinariness is *more* than what is returned.
+        """The ordinariness that a row must exceed to have at least this credibility.
 
         Parameters
         ----------

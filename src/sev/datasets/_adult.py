@@ -67,7 +67,7 @@ def fetch_adult(
         Folder with ``adult.data``. Where it is not there, the folder named by the environment variable
         ``SEV_DATA_HOME`` and then the cache are tried.
     download_if_missing : bool, default=True
-        Ask OpenML (data set 1590) for a file that is nowhere, and keep it in the cache.
+        Download a file that is in none of these folders from OpenML (data set 1590), and keep it in the cache.
     return_X_y : bool, default=False
         Return ``(X, y)`` instead of a :class:`Dataset`.
 
@@ -79,7 +79,7 @@ def fetch_adult(
     Raises
     ------
     DatasetNotFoundError
-        When there is no file and OpenML may not or cannot be reached.
+        When there is no file, and the download is not permitted or fails.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def fetch_compas(*, data_home: DataHome = None, return_X_y: bool = False) -> Dat
     ----------
     data_home : path, default=None
         Folder with one of the two files. Where neither is there, the folder named by the environment variable
-        ``SEV_DATA_HOME`` and then the cache are tried. There is no copy to download without asking.
+        ``SEV_DATA_HOME`` and then the cache are tried. It is never downloaded.
     return_X_y : bool, default=False
         Return ``(X, y)`` instead of a :class:`Dataset`.
 

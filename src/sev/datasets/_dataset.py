@@ -9,7 +9,7 @@ from sev.exceptions import SevError
 
 
 class DatasetNotFoundError(SevError, FileNotFoundError):
-    """A data file that is neither here nor to be had without the user's help."""
+    """A data file that was not found and cannot be downloaded without the user's help."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True, repr=False)

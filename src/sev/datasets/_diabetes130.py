@@ -128,7 +128,7 @@ def fetch_diabetes130(
 ) -> Dataset | tuple[pd.DataFrame, pd.Series]:
     """Fetch Diabetes 130: 101,766 hospital stays, 33 features, 1 for a patient who is readmitted at any time.
 
-    The paper's own cleaning was not published. Ours gives its 33 features and, one-hot encoded, its 101 columns:
+    The paper's own cleaning was not published. This one yields its 33 features and, one-hot encoded, its 101 columns:
 
     - the two identifiers, weight, payer_code, medical_specialty (mostly missing) and eleven drugs given in fewer
       than 40 encounters are dropped;
@@ -144,7 +144,7 @@ def fetch_diabetes130(
         Folder with ``diabetic_data.csv`` or ``diabetic_data.csv.gz``. Where neither is there, the folder named by
         the environment variable ``SEV_DATA_HOME`` and then the cache are tried.
     download_if_missing : bool, default=True
-        Ask OpenML (data set 4541) for a file that is nowhere, and keep it in the cache.
+        Download a file that is in none of these folders from OpenML (data set 4541), and keep it in the cache.
     return_X_y : bool, default=False
         Return ``(X, y)`` instead of a :class:`Dataset`.
 
@@ -156,7 +156,7 @@ def fetch_diabetes130(
     Raises
     ------
     DatasetNotFoundError
-        When there is no file and OpenML may not or cannot be reached.
+        When there is no file, and the download is not permitted or fails.
 
     Notes
     -----

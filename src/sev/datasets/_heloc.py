@@ -75,7 +75,7 @@ def fetch_heloc(
         and all columns float.
     data_home : path, default=None
         Folder with one of the two files. Where neither is there, the folder named by the environment variable
-        ``SEV_DATA_HOME`` and then the cache are tried. FICO gives the data out on its own terms, so there is no
+        ``SEV_DATA_HOME`` and then the cache are tried. FICO distributes the data on its own terms, so there is no
         copy to download.
     return_X_y : bool, default=False
         Return ``(X, y)`` instead of a :class:`Dataset`.

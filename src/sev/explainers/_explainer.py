@@ -57,20 +57,20 @@ class Explainer(ExplainerSetup):
         The class being explained; None is ``classes_[1]``, "predicted" is each row's own predicted class.
     reference : str, row, table or object of :mod:`sev.references`, default="auto"
         What features are changed to. "mean" is the mean of numbers and the most common value of everything else
-        over the background rows of the other class. "auto" is the same, but columns of integers take the value that
-        occurs nearest to their mean; it goes on to the median, then to a real row, if the model calls that row
-        positive or does not take it. Other names are "clusters:5", "nearest", "by:COLUMN" and "best:clusters:5"; a
-        mapping with some of the columns takes the others from "auto"; of a table with several rows each query is
-        compared with the nearest.
+        over the background rows of the other class. "auto" is the same, but a column of integers takes the value that
+        occurs nearest to its mean; where the model predicts that row as the target, or cannot score it, "auto" tries
+        the median and then a real row. Other names are "median", "clusters:5", "nearest", "by:COLUMN" and
+        "best:clusters:5". A mapping with some of the columns takes the others from "auto". With a table of several
+        rows, each query is compared with the nearest of them.
     groups : mapping of str to list of columns, default=None
         Columns that move as one. One-hot blocks are found by themselves.
     restricted : iterable of str, default=()
         Features that no explanation may use.
     threshold : float, default=None
-        On the score of the target; a row is positive when its score is at least this. None is 0.5 of
-        ``predict_proba``, else 0 of ``decision_function``, or the model's own where it has one.
+        A row is predicted as the target when its score is at least this. None is the model's own threshold where it
+        has one, else 0.5 of ``predict_proba`` or 0 of ``decision_function``.
     allow_positive_reference : bool, default=False
-        Go on with a reference that is itself positive.
+        Accept a reference that is itself predicted as the target, in place of an error.
     labels : Labels, mapping or path, default=None
         Names of features, units, values and decisions for people, used by sentences, plots and reports; a path is a
         YAML file. Saved with the explainer.
@@ -80,9 +80,10 @@ class Explainer(ExplainerSetup):
     feature_names : sequence of str, default=None
         Names of the columns of an array, in order; tables have their own.
     credibility : measure of :mod:`sev.credibility`, str, callable or False, default=None
-        How ordinary rows are among real rows of the other class; None is an isolation forest, names are "isolation",
-        "mixture" and "neighbours", a callable takes rows and returns one number for each, the larger the more ordinary.
-        It is fitted when it is first needed, and saved with the explainer. False: none.
+        Measures how ordinary a changed row is among real rows of the other class. None is an isolation forest; names
+        are "isolation", "mixture" and "neighbours"; a callable takes rows and returns a number for each, larger for
+        more ordinary rows.
+        It is fitted when it is first needed, and saved with the explainer. False: it is not measured.
 
     Raises
     ------
@@ -194,30 +195,32 @@ class Explainer(ExplainerSetup):
         max_sets : int, default=100
             How many minimum sets to list for a row.
         time_limit : float, default=None
-            Seconds for one row; the answer is then a proven lower bound and the best set found.
+            Seconds for one row. A search that reaches the limit returns the best set found and a proven lower bound.
+            None: the backend's own limit of work, if it has one (for trees about a second per row).
         max_predictions : int, default=1_000_000
-            Rows that a black box may score for one row of ``X``; None is no limit. All of them count: the row itself,
-            the row once more after the search, the first set once more, and the search, which has the rest. With
-            ``min_credibility`` it holds for the search with and the one without that limit, with
-            :class:`~sev.references.Best` for each reference row. Exact backends do not need it.
+            Rows that a black box may score for one row of ``X``; None is no limit. The search may use all but three of
+            them, which score the row itself before and after the search, and its first set once more. The limit holds
+            for each search: ``min_credibility`` needs two, :class:`~sev.references.Best` one for each reference row.
+            Exact backends do not need it.
         n_jobs : int, default=1
-            Rows are shared out over this many workers of the active joblib backend (threads unless chosen otherwise).
+            Number of workers that rows are divided between, of the active joblib backend (threads by default).
         progress : bool, default=False
             Show a progress bar.
         values : {"reference", "typical", "any"}, default="reference"
             What a feature may become, within the actions of the explainer. "reference": the permitted value nearest to
-            the reference's. "typical": a number between two quantiles of the other class on both sides of the
-            reference's, or the reference's category. "any": whatever the background holds.
+            the reference's. "typical": for a number, any value between two quantiles of the other class that lie around
+            the reference's value; else the reference's category. "any": any number in the range of the
+            background, any category that occurs there.
         minimise : {"features", "cost"}, default="features"
             "features": the fewest, then the least cost. "cost": the least total cost.
         order : {"margin", "closest", "credible"}, default="margin"
             Which of the minimum sets comes first. "margin": the one that takes the score furthest (with actions, or
-            with other values than the reference's, the one of least cost). "closest": the one whose largest change of a
-            number, in standard deviations of the background, is the smallest; of equals the least total, then the
-            fewest other changes. "credible": the one whose result is the most credible.
+            with ``values`` other than "reference", the one of least cost). "closest": the one whose largest change of a
+            number, in standard deviations of the background, is the smallest; ties go to the smaller total change, then
+            to fewer other changes. "credible": the one whose result is the most credible.
         min_credibility : float, default=0.0
-            The least share of real rows of the other class that must be less ordinary than the result; the answer is
-            the smallest set whose result is so credible. 0 is no limit.
+            The answer is the smallest set whose result has at least this credibility: the share of real rows of the
+            other class that are less ordinary than the result, between 0 and 1. 0 is no limit.
 
         Returns
         -------
@@ -286,10 +289,10 @@ class Explainer(ExplainerSetup):
         return self.explain_rows(self._form.one_row(row), settings, n_jobs=n_jobs, progress=progress)[0]
 
     def alone(self, X: NativeTable, *, values: Values = "any") -> pd.DataFrame:
-        """For each explained row and feature: can it change the decision alone, and by which share of its values?
+        """For each explained row and feature: can it change the decision alone, and with which share of its values?
 
-        A reason that a person cannot act on misleads. Each permitted value is scored by the model; of a number with
-        many values, those that occur in the background stand for all (``searched`` is "candidates" then).
+        Each permitted value is scored by the model. Of a number with many values only those that occur in the
+        background are scored; ``searched`` is "candidates" then.
 
         Parameters
         ----------
@@ -299,8 +302,8 @@ class Explainer(ExplainerSetup):
         Returns
         -------
         DataFrame
-            Indexed by row and feature: ``works``, ``share``, ``n_values``, ``searched``. Features that may not change
-            are left out.
+            Indexed by row and feature: ``works`` (whether some value changes the decision), ``share`` (of how many of
+            the ``n_values`` scored that is true) and ``searched``. Features that may not change are left out.
 
         Raises
         ------
@@ -330,7 +333,7 @@ class Explainer(ExplainerSetup):
         row : Series, mapping, 1-D array, sequence, or table of one row
             The row.
         locks : iterable of str
-            Features; that they are frozen or restricted now does not matter.
+            Features to lock. Features that are frozen or restricted already may be named as well.
         values : {"reference", "typical", "any"}, default="any"
             What features may become; :meth:`explain` has another default, the reference's values.
         **options
@@ -437,7 +440,7 @@ class Explainer(ExplainerSetup):
         write_file(path, self.to_bytes(allow_pickle=allow_pickle))
 
     def to_bytes(self, *, allow_pickle: bool = False, credibility: bool = True) -> bytes:
-        """The bytes that :meth:`save` writes; without ``credibility``, those of an explainer that has none.
+        """The bytes that :meth:`save` writes, with or without the measure of credibility.
 
         Parameters
         ----------
@@ -530,15 +533,15 @@ class Explainer(ExplainerSetup):
         return self.with_parts(replace(self.parts(), actions=Actions.of(actions)))
 
     def with_reference(self, reference: str | Reference | Any, X: NativeTable | None = None) -> Explainer:
-        """The same explainer that compares with somebody else.
+        """The same explainer with another reference.
 
         Parameters
         ----------
         reference : str, row, table or object of :mod:`sev.references`
             As for the explainer itself.
         X : table, default=None
-            Rows to choose it from; those that the model does not predict as the class being explained are of the other
-            class. None: the background rows that the explainer was saved with.
+            Rows to choose the reference from: those that the model does not predict as the class being explained.
+            None: the background rows that the explainer keeps.
 
         Returns
         -------

@@ -38,6 +38,17 @@ class ExplainerSetup:
     """The parts of an explainer, read-only for whoever uses one, and how they are put together.
 
     :class:`sev.Explainer` adds the questions that users ask.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> explainer.feature_names
+    ('debt', 'late', 'age')
     """
 
     model: Any
@@ -88,14 +99,14 @@ class ExplainerSetup:
 
     @property
     def reference(self) -> pd.DataFrame:
-        """The reference rows, one for each class being explained or each group of queries."""
+        """The reference rows: one for each class being explained, or several where the reference has several."""
         if len(self._tasks) == 1:
             return self._tasks[0].reference.rows.copy()
         return pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
 
     @property
     def form(self) -> TableForm:
-        """What rows look like."""
+        """Columns, dtypes and container of the rows."""
         return self._form
 
     @property
@@ -136,7 +147,18 @@ class ExplainerSetup:
     # -- in parts, and from parts --------------------------------------------------------------------------------------
 
     def parts(self) -> ExplainerParts:
-        """What this explainer is made of, without what can be worked out again."""
+        """What this explainer is made of, without what can be computed again.
+
+        Returns
+        -------
+        ExplainerParts
+            The model, the form of its rows, the reference, actions and labels.
+
+        Examples
+        --------
+        >>> explainer.parts().restricted
+        ()
+        """
         return ExplainerParts(
             model=self.model,
             form=self._form,
@@ -165,7 +187,23 @@ class ExplainerSetup:
 
     @classmethod
     def from_parts(cls, parts: ExplainerParts) -> Self:
-        """Build an explainer whose reference is known already; the model is read and proven again."""
+        """Build an explainer from its parts; the model is read, and the reading proven, again.
+
+        Parameters
+        ----------
+        parts : ExplainerParts
+            As :meth:`parts` returns them.
+
+        Returns
+        -------
+        Explainer
+            One that returns the same explanations.
+
+        Examples
+        --------
+        >>> sev.Explainer.from_parts(explainer.parts()).explain_one(X.iloc[5]).features
+        ('debt', 'late')
+        """
         self = cls.__new__(cls)
         self.model = parts.model
         self.labels, self.actions = parts.labels, parts.actions
@@ -187,12 +225,23 @@ class ExplainerSetup:
         return self
 
     def with_parts(self, parts: ExplainerParts) -> Self:
-        """The explainer of other parts with the same model, which is not read again.
+        """An explainer made of other parts, with the same model, which is not read again.
 
         Parameters
         ----------
         parts : ExplainerParts
             Those of :meth:`parts` with other references, actions, restricted features or labels.
+
+        Returns
+        -------
+        Explainer
+            A new explainer; this one is not changed.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> explainer.with_parts(replace(explainer.parts(), restricted=("late",))).explain_one(X.iloc[5]).features
+        ('debt', 'age')
         """
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)  # a copy would read the model again
@@ -218,7 +267,23 @@ class ExplainerSetup:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def allowed_features(self, restricted: Iterable[str] | None) -> BoolArray:
-        """Features that an explanation may use when these are restricted; None takes those of the explainer."""
+        """Features that an explanation may use.
+
+        Parameters
+        ----------
+        restricted : iterable of str or None
+            Features that it may not use; None takes those of the explainer. Frozen features are always left out.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_features,)
+            True for each feature that may be used.
+
+        Examples
+        --------
+        >>> explainer.allowed_features(["age"]).tolist()
+        [True, True, False]
+        """
         chosen = self._restricted if restricted is None else self._space.select(restricted) | self._frozen
         return ~chosen
 
@@ -229,7 +294,7 @@ class ExplainerSetup:
 
     @property
     def origin(self) -> Origin:
-        """Where explanations say that they come from."""
+        """Names, hashes and settings that explanations record as their origin."""
         return Origin(
             model=self.model,
             backend=self.backend,

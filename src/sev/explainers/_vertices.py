@@ -127,7 +127,7 @@ class DtypeTest:
     score : callable
         Rows as the model takes them, to scores.
     form : TableForm
-        What rows look like.
+        Columns, dtypes and container of the rows.
     sample : DataFrame
         Background rows.
     """

@@ -18,14 +18,14 @@ Efforts = Mapping[str, tuple[float, float | None]]
 
 @dataclass(frozen=True)
 class Interval:
-    """All numbers from ``low`` to ``high``, both included; an infinite end is no bound.
+    """All numbers from ``low`` to ``high``, both included; an infinite end means no bound.
 
     Parameters
     ----------
     low, high : float
         The ends.
     low_is_limit, high_is_limit : bool, default=False
-        Whether an end is only that of the permitted values: nothing beyond it was looked at.
+        Whether an end is only where the permitted values end: nothing beyond it was searched.
 
     Examples
     --------
@@ -60,14 +60,15 @@ EnoughValues: TypeAlias = Interval | tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of one feature.
+    """The change of one feature.
 
     Parameters
     ----------
     old, new : object
-        Its value before and after; for a feature of several columns, a mapping of those.
+        The value before and after; for a feature of several columns, a mapping from column to value.
     enough : Interval, tuple or None
-        Values that do, whichever of theirs the other changed features have: proven. None where that is not known.
+        Values that are proven to be enough, as long as every other changed feature has a value that is enough for it.
+        None where no such values are proven.
 
     Examples
     --------

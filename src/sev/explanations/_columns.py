@@ -25,6 +25,16 @@ class ExplanationColumns:
 
     :class:`Explanations` adds selection, tables, sentences, plots, checks and files. Sets that were not listed yet, the
     scores of classes and the comparison with unrestricted explanations are found when they are first needed, and kept.
+
+    Examples
+    --------
+    >>> import pandas as pd, sev
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"debt": [0, 2, 1, 3, 6, 5], "late": [0, 0, 1, 3, 2, 4]})
+    >>> X["age"] = [40, 30, 50, 30, 40, 20]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
+    >>> many = explainer.explain(X)
     """
 
     def __init__(
@@ -98,7 +108,7 @@ class ExplanationColumns:
 
     @cached_property
     def sizes(self) -> FloatArray:
-        """Sparse explanation value of each row; NaN where no set was found."""
+        """Number of features of each row's minimum sets; NaN where no set was found."""
         return _read_only(self._answers.sizes())
 
     @cached_property
@@ -199,11 +209,38 @@ class ExplanationColumns:
         return len(self._answers)
 
     def sets_of(self, row: int) -> list[tuple[str, ...]]:
-        """All minimum sets of one row, by the names of the features."""
+        """All minimum sets of one row, by the names of the features.
+
+        Parameters
+        ----------
+        row : int
+            Place of the row; the first is 0.
+
+        Returns
+        -------
+        list of tuple of str
+            Empty where there is none.
+
+        Examples
+        --------
+        >>> many.sets_of(5)
+        [('debt', 'late'), ('debt', 'age'), ('late', 'age')]
+        """
         return self._names(self.answers.sets_of(row))
 
     def first_sets(self) -> list[tuple[str, ...]]:
-        """The first minimum set of each row; empty where there is none."""
+        """The first minimum set of each row.
+
+        Returns
+        -------
+        list of tuple of str
+            One for each row; empty where there is none.
+
+        Examples
+        --------
+        >>> many.first_sets()[3:]
+        [('late',), ('debt',), ('debt', 'late')]
+        """
         first: list[tuple[str, ...]] = [()] * len(self)
         found = np.flatnonzero(self._answers.has_set)
         for row, names in zip(
@@ -213,7 +250,23 @@ class ExplanationColumns:
         return first
 
     def other_class(self, target: int) -> Any:
-        """The class that a row becomes when it is no longer of this target (by number); None if there are several."""
+        """The class that is left when a row is no longer predicted as one of the classes being explained.
+
+        Parameters
+        ----------
+        target : int
+            Place of the class among :attr:`targets`.
+
+        Returns
+        -------
+        object
+            The other one of two classes; None where the model has more.
+
+        Examples
+        --------
+        >>> many.other_class(0)
+        0
+        """
         others = [one for one in self.classes if one != self._targets[target]]
         return others[0] if len(others) == 1 else None
 
@@ -225,8 +278,22 @@ class ExplanationColumns:
         return class_scores_of(self)
 
     def becomes(self, row: int) -> Any:
-        """The class that a row becomes with the change of its first set; None where there is none, or where the class
-        is not known.
+        """The class of a row after the change of its first set.
+
+        Parameters
+        ----------
+        row : int
+            Place of the row; the first is 0.
+
+        Returns
+        -------
+        object
+            A class of the model; None where there is no set, for "plus", and where the class is not known.
+
+        Examples
+        --------
+        >>> many.becomes(5)
+        0
         """
         if not self._answers.has_set[row] or self.kind == "plus":
             return None
@@ -237,11 +304,11 @@ class ExplanationColumns:
 
     @property
     def not_permitted(self) -> tuple[NotPermitted, ...]:
-        """For each row, what the features that may not be used could do.
+        """For each row, whether features that may not be used would explain more.
 
-        "smaller": a smaller set exists that uses them; "equal": another set of the same size does; "only": no permitted
-        set exists, but one that uses them does; "none": nothing of that kind is known. Found by explaining the rows
-        once more without restriction, when this is first asked for.
+        "smaller": with them there is a smaller set; "equal": with them there is another set of the same size; "only":
+        there is a set only with them; "none": no such set is known. Computed at the first access, by explaining the
+        rows once more without restriction.
         """
         if self._not_permitted is None:
             self._not_permitted = self._compare_with_unrestricted()

@@ -46,15 +46,15 @@ class Explanation:
     status : Status
         How the search ended.
     size : int or None
-        The sparse explanation value; None when no set was found.
+        Number of features of the minimum sets (the sparse explanation value); None when no set was found.
     lower_bound : int
-        No smaller set works: proven.
+        Proven: no set with fewer features works.
     features : tuple of str
         The first minimum set.
     sets : tuple of tuple of str
-        All minimum sets, the one that takes the score furthest first.
+        The minimum sets, at most ``max_sets``, in the order that ``order`` names.
     sets_complete : bool
-        Whether ``sets`` is all of them.
+        Whether ``sets`` holds every minimum set.
     score, result_score : float
         The model's own scores of query and result (None when there is no set).
     threshold : float
@@ -74,10 +74,10 @@ class Explanation:
     values : {"reference", "typical", "any"}
         What features were permitted to become.
     values_searched : {"reference", "all", "candidates"}
-        Which of the permitted values were searched: one for each feature, all of them, or a list of candidates, which
-        "optimal" and "unexplainable" then are relative to.
+        Which of the permitted values were searched: one for each feature, all of them, or a list of candidates. With
+        "candidates", the statuses "optimal" and "unexplainable" hold for these values only.
     efforts : mapping of str to tuple
-        For each feature its weight and, for a number, the change that costs as much.
+        For each feature the weight of its change and, for a number, the size of change that costs this weight.
     has_actions : bool
         Whether actions limited what features were permitted to become.
     compared_with : str
@@ -85,7 +85,7 @@ class Explanation:
     order : {"margin", "closest", "credible"}
         Which of the minimum sets comes first.
     first_of_all : bool
-        Whether the first set was chosen from all minimum sets, though perhaps not all are in ``sets``.
+        Whether the first set was chosen among all minimum sets, even if ``sets`` does not hold all of them.
     min_credibility : float
         The least credibility that the result had to have; 0: no limit.
     size_without_limit : int or None
@@ -200,7 +200,7 @@ class Explanation:
         return changes_between(before, self.donor_of(number), self.sets[number], self.columns, self.enough_of(number))
 
     def enough_of(self, number: int) -> Mapping[str, EnoughValues]:
-        """The values of features that do in one of the sets, where they are known, by its place in :attr:`sets`.
+        """For each feature of one of the sets, the values that are enough, where they are proven.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class Explanation:
         Returns
         -------
         Series
-            The reference, or with free values a row that holds the new values of this set.
+            The reference; with ``values="typical"`` or "any", a row that holds the new values of this set.
 
         Examples
         --------
@@ -258,7 +258,7 @@ class Explanation:
 
     @property
     def enough(self) -> dict[str, EnoughValues]:
-        """For each feature of the first set, the values that do, whichever of theirs the others have: proven."""
+        """For each feature of the first set, the values that are proven to be enough; see :class:`Change`."""
         return {name: change.enough for name, change in self.changes.items() if change.enough is not None}
 
     @cached_property
@@ -284,8 +284,8 @@ class Explanation:
 
     @property
     def price_of_credibility(self) -> int | None:
-        """How many features more a credible result takes than any result; None without ``min_credibility``, or where
-        one of the two is not known.
+        """How many more features are needed because the result must be credible; None without ``min_credibility``, or
+        where one of the two sizes is not known.
         """
         if self.size is None or self.size_without_limit is None:
             return None
@@ -293,14 +293,14 @@ class Explanation:
 
     @property
     def proof_scope(self) -> ProofScope:
-        """Over what the answer is proven: "all" sets of features, those of the "permitted" ones, the permitted
-        "changes", or only the values that were "tried".
+        """What the proof covers: "all" sets of features, sets of the "permitted" features, the permitted "changes",
+        or only the values that were "tried".
         """
         return proof_scope(self.restricted, self.values, self.values_searched, has_actions=self.has_actions)
 
     @cached_property
     def not_permitted(self) -> NotPermitted:
-        """What the features that may not be used could do: "smaller", "equal", "only" or "none"; see
+        """Whether features that may not be used would explain more: "smaller", "equal", "only" or "none"; see
         :attr:`sev.Explanations.not_permitted`.
         """
         return "none" if self._compare is None else self._compare()
@@ -311,8 +311,8 @@ class Explanation:
 
     @property
     def class_scores(self) -> ClassScores | None:
-        """For a model that predicts the class with the highest score: the scores of the class, before and after the
-        change (arrays of one); None for other models.
+        """For a model that predicts the class with the highest score: the scores of the explained class before and
+        after the change, as arrays with one entry. None for other models.
         """
         return self._class_scores_and_becomes[0]
 
@@ -322,7 +322,7 @@ class Explanation:
         return self._class_scores_and_becomes[1]
 
     def background(self) -> pd.DataFrame | None:
-        """Some rows of the background; None for explanations that were read from a file.
+        """A sample of the background rows; None for explanations that were read from a file.
 
         Returns
         -------
@@ -348,8 +348,8 @@ class Explanation:
         explainer : Explainer, default=None
             Needed for explanations that were read from a file, which do not carry the model.
         **options
-            As for :meth:`sev.Explainer.explain`, for explaining again: ``restricted`` if the explanation was asked for
-            with other restricted features than the explainer's own, or higher limits.
+            As for :meth:`sev.Explainer.explain`, for explaining again: such as ``restricted``, where the explanation
+            had other restricted features than the explainer, or higher limits.
 
         Raises
         ------
@@ -403,12 +403,13 @@ class Explanation:
         Parameters
         ----------
         wording : path or mapping, default=None
-            What to say of each feature: its name for people, or a map with any of ``label``, ``unit``, ``digits``,
-            ``values`` (a word for each value), ``is`` and ``been`` (a phrase with ``{label}`` and ``{value}``, or a
-            phrase for each value). A path is a YAML file of the same content.
-        language : path or mapping, default=None
-            The sentences themselves, as in ``sev/text/languages/en.yaml``, whole or in part, such as
-            ``{"predicted": "Refused", "otherwise": "the application would have passed"}``.
+            How sentences name each feature: its name for people, or a mapping with any of ``label``, ``unit``,
+            ``digits``, ``values`` (a word for each value), ``is`` and ``been`` (a phrase with ``{label}`` and
+            ``{value}``, or a phrase for each value). A path is a YAML file of the same content.
+        language : str, path or mapping, default=None
+            "en", "de" or "es"; or sentences of your own, whole or in part, such as
+            ``{"predicted": "Refused", "otherwise": "the application would have passed"}``, or a YAML file of them: the
+            names are those of ``sev/text/languages/en.yaml``. None is the language of the labels.
 
         Returns
         -------
@@ -418,7 +419,7 @@ class Explanation:
         Raises
         ------
         InputError
-            If ``wording`` or ``language`` has an entry that is not known.
+            If ``wording`` or ``language`` has an unknown entry.
 
         Examples
         --------
@@ -442,7 +443,7 @@ class Explanation:
         return self._pair.differing
 
     def main_features(self, at_most: int) -> tuple[str, ...]:
-        """The features of the sets, the first set's first, then others that differ from the reference.
+        """The features of the first set, then those of other sets, then others that differ from the reference.
 
         Parameters
         ----------
@@ -452,7 +453,7 @@ class Explanation:
         Returns
         -------
         tuple of str
-            At most so many names.
+            At most this many names.
 
         Examples
         --------
@@ -479,19 +480,19 @@ class Explanation:
     def vertices(
         self, features: Iterable[str] | None = None, *, explainer: ExplainerLike | None = None
     ) -> pd.DataFrame:
-        """Scores of all vertices of the cube that a few features span.
+        """Scores of all combinations of changing or keeping a few features: the vertices of a cube.
 
         Parameters
         ----------
         features : iterable of str, default=None
-            At most ten; None is up to four of those that the sets use, filled up with others that differ.
+            At most ten; None is up to four: those that the sets use, then others in which row and reference differ.
         explainer : Explainer, default=None
             Needed only for explanations that were read from a file, which do not carry the model.
 
         Returns
         -------
         DataFrame
-            One row a vertex: ``changed`` (the features that are changed, a tuple), ``n_changed``, ``score``,
+            One row for each vertex: ``changed`` (a tuple of the features that are changed), ``n_changed``, ``score``,
             ``positive``. The other features stay as in the row that the change starts from.
 
         Raises
@@ -516,7 +517,7 @@ class Explanation:
     def path_scores(
         self, features: Iterable[str] | None = None, *, explainer: ExplainerLike | None = None
     ) -> pd.DataFrame:
-        """Scores on the way, as features are changed one by one, at each step the one that takes the score furthest.
+        """Scores as features are changed one by one, at each step the feature that takes the score furthest.
 
         Parameters
         ----------
@@ -528,7 +529,7 @@ class Explanation:
         Returns
         -------
         DataFrame
-            One row a step, the start included: ``feature``, ``score``, ``positive``.
+            One row for each step, with the start: ``feature``, ``score``, ``positive``.
 
         Raises
         ------

@@ -87,13 +87,13 @@ class Explanations(ExplanationColumns):
     # -- tables --------------------------------------------------------------------------------------------------------
 
     def to_frame(self) -> pd.DataFrame:
-        """One line a row, indexed like the rows: status, size, lower_bound, features, n_sets, score, result_score,
+        """One line for each row, with its index: status, size, lower_bound, features, n_sets, score, result_score,
         credibility; with ``min_credibility`` also size_without_limit.
 
-        Of a model that predicts the class with the highest score, ``score`` is the lead of the class over the best
-        other one. There, ``probability`` and ``result_probability`` (``class_score`` and ``result_class_score`` where
-        the model's scores are no probabilities) are its own scores of the class, and ``becomes`` is the class that the
-        row has with the change.
+        For a model that predicts the class with the highest score, ``score`` is the lead of the class over the best
+        other class. ``probability`` and ``result_probability`` are then the model's own scores of the class
+        (``class_score`` and ``result_class_score`` if they are not probabilities), and ``becomes`` is the class of the
+        changed row.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class Explanations(ExplanationColumns):
         return {name: scores.before, f"result_{name}": scores.after, "becomes": becomes}
 
     def mean_size(self, unexplainable: Literal["drop", "all_features"] = "drop") -> float:
-        """Mean sparse explanation value over the rows that have one.
+        """Mean size of the minimum sets, over the rows that have one.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Explanations(ExplanationColumns):
     @overload
     def summary(self, by: Any) -> pd.DataFrame: ...
     def summary(self, by: Any = None) -> pd.Series | pd.DataFrame:
-        """What happened to all rows, in a dozen numbers, or to each group of them.
+        """Counts and sizes of all rows, in a dozen numbers, or of each group of rows.
 
         Parameters
         ----------
@@ -183,9 +183,9 @@ class Explanations(ExplanationColumns):
         Returns
         -------
         Series or DataFrame
-            Numbers of rows, of those of the class being explained (``target``) and of each status; how many of the
-            decisions to explain nothing permitted can undo (``share_unexplainable``); sizes. With ``by``, one line for
-            each group.
+            Numbers of rows, of rows of the class being explained (``target``) and of each status; the share of the
+            explained decisions that no permitted change undoes (``share_unexplainable``); sizes. With ``by``, one line
+            for each group.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class Explanations(ExplanationColumns):
         return shares.sort_values(ascending=False, kind="stable")
 
     def feature_pairs(self) -> pd.DataFrame:
-        """Share of explained rows whose first minimum set uses both of two features; on the diagonal, one feature.
+        """Share of explained rows whose first minimum set uses both of two features; on the diagonal, a single feature.
 
         Rows and columns are all features, in column order.
 
@@ -423,9 +423,9 @@ class Explanations(ExplanationColumns):
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything but the model as JSON (schema ``sev.explanations``, version 2).
 
-        Rows are read again with the very cells and dtypes that they have: None, NaN and NA stay apart, as do 3, 3.0 and
-        "3". A cell of a type that the file has no name for (a tuple, a class of your own) is written as its text;
-        explanations of its row that were read from the file are not verified.
+        Cells and dtypes are kept exactly: None, NaN and NA stay apart, as do 3, 3.0 and "3". A cell of a type that the
+        format does not know (a tuple, a class of your own) is written as text, and :meth:`verify` then refuses
+        explanations of its row that were read from the file.
 
         Parameters
         ----------

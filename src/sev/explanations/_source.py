@@ -91,7 +91,7 @@ class ClassScorer(Protocol):
 
 
 class Source(Protocol):
-    """Lists further sets, scores rows, names where results come from: for results in the process that made them."""
+    """The part of an explainer that results keep while they are in memory: it lists further sets and scores rows."""
 
     def vertices(
         self, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray, kind: Kind, target: Any

@@ -70,7 +70,7 @@ def follow_path(
 
 
 def main_features(one: Explanation, at_most: int) -> tuple[str, ...]:
-    """The features of the sets, the first set's first, then others that differ from the reference."""
+    """The features of the first set, then those of other sets, then others that differ from the reference."""
     ordered = dict.fromkeys(name for names in one.sets for name in names)
     if not ordered or len(ordered) < at_most:
         ordered |= dict.fromkeys(name for name in one.differing_features if name not in one.restricted)

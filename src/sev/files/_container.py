@@ -175,7 +175,7 @@ def refusing(what: str) -> Iterator[None]:
 
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
-    """Say in errors which file they are about.
+    """Add the name of a file to errors that are raised in the block.
 
     Parameters
     ----------

@@ -55,13 +55,13 @@ class ExplainerParts:
     restricted : tuple of str
         Features that no explanation may use.
     sample : DataFrame
-        Background rows on which a reading of the model is put to the proof, each time anew.
+        Background rows on which the reading of the model is proven each time the explainer is built.
     targets : tuple of TargetParts
         The classes being explained.
     backend, backend_reason : str
-        How the model was read when the parts were taken, and why not otherwise.
+        How the model was read when the parts were taken, and why it was not read in another way.
     n_background, background_hash : int and str, or None
-        Of the background rows that the explainer was made from, for records.
+        Number and hash of the background rows that the explainer was made from, for records.
     labels : Labels
         Names for people.
     actions : Actions or None

@@ -21,12 +21,12 @@ _CELL_WIDTH, _ROW_HEIGHT, _LETTER_WIDTH = 1.95, 0.27, 0.085
 def changes(explanation: ShownExplanation, *, ax: Axes | None = None, max_sets: int = 2, max_features: int = 8) -> Axes:
     """Draw query, reference and the smallest changes side by side, with the scores before and after.
 
-    There is no reference where features may take other values than its own: ``values="typical"`` or "any".
+    With ``values="typical"`` or "any" the reference is not drawn: features may take other values.
 
     Parameters
     ----------
     explanation : Explanation
-        Of any status; one without a set says so.
+        Of any status; the picture of one without a set shows its status.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     max_sets : int, default=2

@@ -39,7 +39,7 @@ def feature_shares(
     sets : {"first", "any"}, default="first"
         Look at the first minimum set of a row, or at all of them.
     max_features : int, default=20
-        The most used ones; a line says how many more there are.
+        The most used features are drawn; a line below them counts the others.
 
     Returns
     -------

@@ -19,7 +19,7 @@ NONE = "none found"
 
 
 def flips(table: pd.DataFrame, *, ax: Axes | None = None, most: int = 8) -> Axes:
-    """Draw the distribution of flip numbers, method beside method.
+    """Draw how many features each method changes until the decision flips, as distributions side by side.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def flips(table: pd.DataFrame, *, ax: Axes | None = None, most: int = 8) -> Axes
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     most : int, default=8
-        Flip numbers of at least this share a bar.
+        All flip numbers of at least this are in one bar.
 
     Returns
     -------

@@ -38,8 +38,8 @@ def hypercube(
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     features : iterable of str, default=None
-        At most four; None is those that the sets use, filled up with others that differ from the reference. With free
-        values, those of the first set: every set has values of its own.
+        At most four; None is those that the sets use, then others that differ from the reference. With
+        ``values="typical"`` or "any" it is those of the first set: every set has values of its own.
     explainer : Explainer, default=None
         Needed only for explanations that were read from a file, which do not carry the model.
 

@@ -25,7 +25,7 @@ _BINS, _MOST_CATEGORIES = 28, 8
 
 
 def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int = 0) -> Axes:
-    """Draw each changed feature on a bar of its values: how they are distributed, where the row is, and what would do.
+    """Draw each changed feature on a bar of its values: distribution, the row's value, and what is enough.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     number : int, default=0
-        Which of its sets, by its place.
+        Place of the set in ``explanation.sets``.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int
     Raises
     ------
     InputError
-        If the explanation has no set, or not so many.
+        If the explanation has no set at this place.
 
     Examples
     --------

@@ -33,9 +33,9 @@ def plane(ranges: Mapping[str, tuple[float, float]], n: int = 121) -> pd.DataFra
     Parameters
     ----------
     ranges : mapping of two names to pairs of numbers
-        From where to where each feature goes.
+        The smallest and the largest value of each feature.
     n : int, default=121
-        Points along each.
+        Number of points along each.
 
     Returns
     -------

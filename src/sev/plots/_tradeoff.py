@@ -27,7 +27,7 @@ _SIZES = {
 def tradeoff(
     table: pd.DataFrame, *, ax: Axes | None = None, accuracy: str = "accuracy", size: str | None = None
 ) -> Axes:
-    """Draw models as points: how often they are right against how many features explain a decision.
+    """Draw models as points: accuracy against the mean number of features that explain a decision.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def tradeoff(
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     accuracy : str, default="accuracy"
-        The column that goes up.
+        The column on the vertical axis.
     size : str, default=None
-        The column that goes across; None takes the first of ``mean_size``, ``sev_minus``, ``sev_plus`` and
+        The column on the horizontal axis; None takes the first of ``mean_size``, ``sev_minus``, ``sev_plus`` and
         ``sev_restricted`` that the table has.
 
     Returns

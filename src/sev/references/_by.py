@@ -25,8 +25,8 @@ class By:
     """One reference for each value of a column: "people like you".
 
     A column of numbers with more than 12 different values is cut into intervals with about the same number of
-    background rows. A group without rows of the other class, a missing value where the background has none, and a
-    value that no background row has get the reference of all rows; a warning names them.
+    background rows. Queries whose group has no rows of the other class, and queries with a value (or a missing value)
+    that no background row has, are compared with the reference of all rows; a warning names them.
 
     Parameters
     ----------

@@ -35,10 +35,10 @@ class Clusters:
     Parameters
     ----------
     n : int or "auto", default="auto"
-        Number of groups. "auto" is the number from 2 to 8 with the largest mean silhouette on up to 2,000 rows, of
-        equals the smaller one.
+        Number of groups. "auto" is the number from 2 to 8 with the largest mean silhouette on up to 2,000 rows; ties go
+        to the smaller number.
     centre : {"typical", "medoid"}, default="typical"
-        What stands for a group: a typical row, or the real row nearest to the group's mean.
+        The centre of a group: a typical row, or the real row nearest to the group's mean.
 
     Raises
     ------

@@ -17,12 +17,12 @@ from sev.references._protocol import Background, FittedReference
 
 @dataclass(frozen=True)
 class Partial:
-    """Another reference with some of its values replaced: "as the typical row, but aged 40".
+    """Another reference with some of its values replaced: "like the typical row, but aged 40".
 
     Parameters
     ----------
     values : mapping of column to value
-        The values that are given.
+        The values to replace.
     over : reference, default="auto"
         The reference that the others are taken from.
 
@@ -83,12 +83,11 @@ class Partial:
 
 @dataclass(frozen=True)
 class Best:
-    """Of the rows of another reference, the one with the smallest explanation: proven over all of them.
+    """Compares each query with every row of another reference and keeps the smallest explanation: proven over all rows.
 
-    Each query is compared with every row. Of equally small explanations, that with the row nearest to the query is kept
-    where it is one of them, else that with the first row of the reference. The same holds with ``values="typical"``,
-    and for the least cost. ``time_limit`` and ``max_predictions`` of a call hold for each row that a query is compared
-    with, and once more for the one that is kept.
+    Of equally small explanations, the one with the reference row nearest to the query is kept if it is among them, else
+    the one with the first row. The same holds with ``values="typical"``, and for the least cost. ``time_limit`` and
+    ``max_predictions`` of a call hold for each comparison, and once more for the explanation that is kept.
 
     Parameters
     ----------

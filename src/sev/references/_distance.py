@@ -29,7 +29,7 @@ class NumberColumn:
     column : object
         Its name.
     middle : float
-        What stands for a missing value, beside one more unit of distance.
+        Value used where a number is missing, which also adds one unit of distance.
     scale : float
         The standard deviation.
     """
@@ -41,7 +41,7 @@ class NumberColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class Distance:
-    """The square root of a sum over the features of a row.
+    """The distance of two rows: the square root of a sum over their features.
 
     A number adds the square of its difference in standard deviations, and 1 where it is missing in one of the rows
     only. A category, a boolean or a one-hot block adds 1 where it is not the same.

@@ -21,7 +21,7 @@ class FixedRow:
     ----------
     row : Series, mapping, sequence, 1-D array or table
         A value for every column of the background. A mapping with some of them takes the others from the default
-        reference; of a table with several rows each query is compared with the nearest.
+        reference. With a table of several rows, each query is compared with the nearest of them.
 
     Examples
     --------

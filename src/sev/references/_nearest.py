@@ -69,7 +69,7 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows that the user gives; each query is compared with the nearest of them.
+    """Rows passed by the user; each query is compared with the nearest of them.
 
     Parameters
     ----------

@@ -137,8 +137,8 @@ class FittedReference:
     row_names : tuple of str, default=()
         A name for each row, for people; empty where the rows need none.
     several : bool, default=False
-        Whether each query has several rows and is explained against the one that needs the fewest features; of equals
-        the first that it is assigned, else the first in ``rows``.
+        Whether each query has several rows and is explained against the one that needs the fewest features; ties go to
+        the first that it is assigned, else to the first in ``rows``.
 
     Examples
     --------
@@ -215,7 +215,7 @@ class FittedReference:
 
 @runtime_checkable
 class Reference(Protocol):
-    """Anything with this one method can be given as ``reference=``.
+    """Any object with this method can be passed as ``reference=``.
 
     Examples
     --------

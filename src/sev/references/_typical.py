@@ -24,10 +24,10 @@ class Typical:
     Parameters
     ----------
     centre : {"mean", "median"}
-        What stands for a column of numbers.
+        The value of a column of numbers.
     observed_integers : bool, default=False
         Whether a column that holds only integers takes, instead of the mean or median, the value nearest to it that
-        occurs in the background; of two that are equally near the smaller one.
+        occurs in the background; ties go to the smaller value.
     observed_numbers : bool, default=False
         The same for every column of numbers.
 

@@ -210,12 +210,12 @@ def reasons(
     codes : path or mapping
         For each feature its code and text; see :func:`load_codes`.
     max_reasons : int, default=4
-        Codes for one decision at most; what is cut is recorded.
+        Largest number of codes for one decision; features that are left out are recorded.
     explainer : Explainer, default=None
         Needed only for explanations that were read from a file, which do not carry the model.
     hashes : mapping, default=None
         Your own hashes of ``model``, ``background`` or ``reference`` for the records, in place of those computed. For
-        CatBoost give one of the model: copies of the same model hold different bytes.
+        CatBoost pass one of the model: copies of the same model hold different bytes.
 
     Returns
     -------

@@ -32,10 +32,10 @@ def report(
 ) -> Path:
     """Write a batch of explanations as one self-contained HTML file.
 
-    It holds a summary, the distribution of sizes, the features that explain, the changes that were permitted and the
-    decisions that none of them undoes, by group if asked for, the decisions without a reason, the reference, a table of
-    all decisions that can be searched and sorted, and a page for each chosen decision. It asks no network for anything,
-    opens from disk and prints.
+    It holds a summary; the distribution of sizes; how often each feature explains; the permitted changes and the
+    decisions that none of them undoes, by group with ``by``; the decisions without a reason; the reference; a table of
+    all decisions that can be searched and sorted; and a page for each chosen decision. It needs no network, opens from
+    disk and can be printed.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ def report(
         Its heading; None is "Reasons for decisions" in the report's language.
     decisions : iterable of int, default=None
         Places of the decisions that get a page of their own; None takes twelve that differ.
-    wording, language : path or mapping, default=None
-        As for :meth:`sev.Explanation.to_text`.
+    wording, language : str, path or mapping, default=None
+        As for :meth:`sev.Explanation.to_text`: ``language="de"`` writes German.
     explainer : Explainer, default=None
-        Needed only for explanations that were read from a file and a summary that names the model.
+        Needed only for explanations that were read from a file, so that the summary can name the model.
     by : column, or array-like of shape (n_rows,), default=None
-        Groups for a table of those whose decisions nothing permitted can undo: a column of the rows, or one value for
-        each row.
+        Groups for the table of decisions that no permitted change undoes: a column of the rows, or one value for each
+        row.
 
     Returns
     -------

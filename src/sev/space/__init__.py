@@ -1,4 +1,4 @@
-"""What one feature is: raw columns, groups, one-hot blocks; and rows mixed from two others, feature by feature."""
+"""What one feature is: raw columns, groups, one-hot blocks; and rows that mix two others, feature by feature."""
 
 from sev.space._familiar import Familiar
 from sev.space._features import Feature, FeatureSpace

@@ -57,7 +57,7 @@ class Labels:
 
     @classmethod
     def of(cls, labels: Labels | Mapping[str, Any] | str | Path | None) -> Labels:
-        """Labels from themselves, a mapping with ``features``, ``classes`` and ``language``, or a YAML file of one.
+        """Labels from what a user passed: labels, a mapping (``features``, ``classes``, ``language``) or a YAML file.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Labels:
         return cls(**content)
 
     def wording(self, features: Mapping[str, Any]) -> Wording:
-        """The names of the features, checked against the features that there are.
+        """The names of the features, checked against the features of the model.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Labels:
         return load_wording(self.features or None, features)
 
     def check(self, features: Mapping[str, Any], classes: Sequence[Any]) -> None:
-        """Refuse names of features and classes that there are not.
+        """Raise an error for names of features or classes that the model does not have.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class Labels:
         return next((text for known, text in self.classes.items() if _is_same_class(known, value)), None)
 
     def to_plain(self) -> dict[str, Any]:
-        """Plain values, ready for JSON or YAML; classes as pairs, because JSON has no keys but texts.
+        """Plain values, ready for JSON or YAML; classes as pairs, because keys in JSON are strings.
 
         Returns
         -------

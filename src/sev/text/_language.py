@@ -87,7 +87,7 @@ def overridden(language: str | Path | Language | None) -> frozenset[str]:
 
 
 def load_wording(wording: str | Path | Mapping[str, Any] | None, features: Mapping[str, Any]) -> Wording:
-    """What is said of each feature, checked against the features that there are.
+    """How sentences name each feature, checked against the features of the model.
 
     Parameters
     ----------

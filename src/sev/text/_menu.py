@@ -40,7 +40,7 @@ def menu_table(
     labels : Labels, default=None
         Names of features and values, and the language.
     limits : mapping, default=None
-        The smallest and the largest value of numbers: a range that reaches one is told without this end.
+        The smallest and the largest value of numbers: an end of a range that reaches one is left out.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def menu_table(
 
 
 def enough_in_text(enough: Any) -> Enough | None:
-    """Values that do, as sentences take them: a range as its ends, choices as a list.
+    """Values that are enough, in the form that sentences take: a range as its ends, choices as a list.
 
     Parameters
     ----------

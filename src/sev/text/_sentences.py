@@ -27,13 +27,13 @@ class Speaker:
     columns : mapping of str to tuple
         The columns of each feature.
     wording : path, mapping or None
-        What is said of each feature, over what ``labels`` say; see :meth:`sev.Explanation.to_text`.
+        How sentences name each feature, in place of ``labels``; see :meth:`sev.Explanation.to_text`.
     language : path, mapping or None
         The sentences; None is the language of ``labels``.
     labels : Labels, default=None
         Names of features and decisions.
     letters : bool, default=False
-        Speak to the people concerned: without scores, sets and other words of those who look after the model.
+        Write for the people concerned: without scores, sets and other technical terms.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Speaker:
         return str(self._texts["code"])
 
     def count(self, number: int) -> str:
-        """A count with the language's mark between thousands.
+        """A count with the language's separator of thousands.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ class Speaker:
         return self._fill("percent", value=self.number(100.0 * share, form))
 
     def number(self, number: float, form: str = ".3g") -> str:
-        """A number such as a score or a mean, with the language's mark for decimals.
+        """A number such as a score or a mean, with the language's decimal mark.
 
         Parameters
         ----------
@@ -419,7 +419,7 @@ class Speaker:
         new : mapping or Series
             Values by column, after.
         enough : Enough, default=None
-            Values that do.
+            Values that are enough.
         limits : mapping of str to pair of float, default=None
             Smallest and largest value of each number.
 
@@ -439,7 +439,7 @@ class Speaker:
         enough: Enough | None,
         limits: Mapping[str, tuple[float, float]],
     ) -> str | None:
-        """Several values that do, of which a row has one; None where there is but one that can be written.
+        """The values of a feature that are enough, in words; None where only the row's own value can be written.
 
         Parameters
         ----------
@@ -450,7 +450,7 @@ class Speaker:
         enough : EnoughRange, list or None
             Ends of a range of numbers, or a list of values. An end that is a limit is left out.
         limits : mapping
-            The smallest and the largest value of features; a range that reaches one is told without this end.
+            The smallest and the largest value of features; an end of the range that reaches one is left out.
 
         Returns
         -------

@@ -17,14 +17,14 @@ NotPermitted: TypeAlias = Literal["none", "smaller", "equal", "only"]
 
 
 class EnoughRange(NamedTuple):
-    """Numbers that do, both ends included; an end that is only that of the permitted values is a limit.
+    """A range of numbers that are enough, both ends included.
 
     Parameters
     ----------
     low, high : float
         The ends.
     low_is_limit, high_is_limit : bool, default=False
-        Whether an end is only that of the permitted values.
+        Whether an end is only where the permitted values end.
     """
 
     low: float
@@ -39,7 +39,7 @@ Enough: TypeAlias = EnoughRange | list[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a sentence speaks of; light enough to be made for every row of a large batch."""
+    """The facts that a sentence states; small enough to be made for every row of a large batch."""
 
     kind: Kind
     status: Status

@@ -25,14 +25,14 @@ def format_value(
     yes_text: str = "yes",
     no_text: str = "no",
 ) -> str:
-    """A value as people write it: no needless digits, thousands set apart, missing values by name.
+    """A value as people write it: no needless digits, thousands separated, a word for missing values.
 
     Parameters
     ----------
     value : object
         Any cell of a table.
     digits : int, default=None
-        Decimals of a number; None gives as many as its size calls for.
+        Decimals of a number; None chooses as many as its size needs.
     decimal, thousands, missing, yes_text, no_text : str
         The marks and the words of a language.
 

@@ -36,7 +36,7 @@ class SEVGradientBoostingClassifier(SEVClassifier):
     grow : int, default=0
         Trees to add before the re-weighting, for ``GradientBoostingClassifier`` only; 100 is a good number. They are
         of depth 3 and split a column only where a tenth of the rows lie between the split and the reference: a tree
-        that cuts out the reference alone would give every decision one reason that says nothing.
+        that isolates the reference alone would yield one meaningless reason for every decision.
 
     Examples
     --------

@@ -27,7 +27,7 @@ def compare(
     max_rows: int | None = None,
     sample_weight: Any = None,
 ) -> pd.DataFrame:
-    """Show what models cost and how many reasons their decisions need, one line a model.
+    """Compare models: how accurate they are and how many reasons their decisions need, one line for each model.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def compare(
         accuracy, auc, brier, positive_rate; then for each kind the mean size over the rows predicted positive
         (``sev_minus``, ``sev_plus``, ``sev_restricted``; an unexplainable row counts as the number of features), the
         share of rows with one reason and the share without any; and the reference's score. Where that score is
-        positive, SEV+ says nothing and is NaN.
+        positive, SEV+ has no meaning and is NaN.
 
     Raises
     ------

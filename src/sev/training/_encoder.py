@@ -16,7 +16,7 @@ from sev.typing import ColumnLabel, FloatArray, IntArray
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """One-hot encodes what is not a quantity and, if asked, scales what is.
+    """One-hot encodes categories and scales numbers.
 
     A missing category is a category. With ``scale``, a missing number becomes the mean and, if the training rows had
     any, one more column says so; without, it stays NaN for the model to deal with. A category that was not seen in

@@ -103,6 +103,20 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Labels of two classes; the second in sorted order is the one whose decisions are explained.
         sample_weight : array-like of shape (n_rows,), default=None
             Weight of each row, of the base model's fit and of every term of the loss.
+
+        Returns
+        -------
+        SEVClassifier
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If the rows, the labels or a parameter cannot be used.
+        ModelError
+            If ``base_estimator`` is of another family.
+        TrainingError
+            If the tuned model predicts no row of the training data as the second class.
         """
         check_parameters(self._family, self.get_params(deep=False))
         frame = self._frame(X, fitting=True)
@@ -127,18 +141,46 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def predict_proba(self, X: NativeTable) -> FloatArray:
-        """Probability of each class, shape (n_rows, 2)."""
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : DataFrame, or numeric array of shape (n_rows, n_columns)
+            Raw rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities, in the order of ``classes_``.
+        """
         check_is_fitted(self)
         probabilities: FloatArray = self.final_estimator_.predict_proba(self._encode(X))
         return probabilities
 
     def predict(self, X: NativeTable) -> Any:
-        """Class of each row: the second from a probability of one half."""
+        """Class of each row: the second class where its probability is at least one half.
+
+        Parameters
+        ----------
+        X : DataFrame, or numeric array of shape (n_rows, n_columns)
+            Raw rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
         positive = self.predict_proba(X)[:, 1] >= 0.5
         return self.classes_[positive.astype(np.int64)]
 
     def split_encoder(self) -> tuple[Callable[[NativeTable], FloatArray], Any]:
-        """The encoding of raw rows, and the final estimator on encoded ones; what exact explanations are read from."""
+        """The encoding of raw rows and the estimator on encoded rows, from which exact explanations are read.
+
+        Returns
+        -------
+        tuple of callable and estimator
+            A function from raw to encoded rows, and the fitted estimator of these.
+        """
         check_is_fitted(self)
         return self._encode, self.final_estimator_
 

@@ -13,9 +13,9 @@ from sev.training._settings import Family
 class SEVLogisticRegression(SEVClassifier):
     """Logistic regression, tuned so that its decisions need few reasons.
 
-    A base model is fitted first. Its coefficients are then moved so that one feature is enough to explain as many
-    positive decisions as possible, while its probabilities, its share of positive predictions and the negative
-    prediction of the reference are held on to.
+    A base model is fitted first. Its coefficients are then tuned so that one feature is enough to explain as many
+    positive decisions as possible, while its probabilities and its share of positive predictions change as little as
+    possible and the reference stays negative.
 
     Parameters
     ----------
@@ -30,10 +30,11 @@ class SEVLogisticRegression(SEVClassifier):
     reference_penalty : float, default=10.0
         Weight of the term that keeps the reference negative.
     rate_penalty : float, default=None
-        Weight of the term that keeps the share of positive predictions; None is 10, 3 with ``restricted`` features (a
-        decision that rests on those alone has to go), 0 with ``schedule="paper"``.
+        Weight of the term that keeps the share of positive predictions; None is 10, or 3 with ``restricted`` features
+        (a decision that rests on these alone must change), or 0 with ``schedule="paper"``.
     margin : float, default=None
-        How far past the threshold of one half the best neighbour should be; None is 0.05, or 0 with "paper".
+        How far beyond the threshold of one half the best neighbour (the row with one feature changed) should be, as a
+        probability; None is 0.05, or 0 with ``schedule="paper"``.
     schedule : {"recipe", "paper"}, default="recipe"
         "recipe" starts at the base model and follows its probabilities. "paper" is the published schedule: random
         weights, 70 epochs of cross-entropy on the labels and 30 with the other terms, Adam with rate 0.1, batches of
@@ -58,17 +59,17 @@ class SEVLogisticRegression(SEVClassifier):
     tol : float, default=1e-4
         See ``early_stopping``.
     random_state : int, RandomState or None, default=None
-        Seed of whatever is random.
+        Seed of all random steps.
     verbose : bool, default=None
         Show a bar with the running terms of the loss; None: on a terminal or in a notebook, once it takes more than
         three seconds.
     class_weight : dict or "balanced", default=None
         Weight of each class, of the base model's fit and of every term of the loss.
     max_rate_change : float, default=0.1
-        By which part of itself the share of positive decisions may differ from the base model's. It is measured on
-        rows held out (cross-validation on small data), and the intercept is moved so that it holds there; where it
-        does not hold all the same, the fit warns. With ``restricted`` features it is measured only, with
-        ``rate_penalty=0`` and ``schedule="paper"`` neither. None: not measured, which saves the extra fits.
+        Largest relative change of the share of positive decisions against the base model: 0.1 is a tenth. It is
+        measured on held-out rows (by cross-validation on small data), and the intercept is shifted to keep it; the fit
+        warns where that fails. With ``restricted`` features it is only measured. It is not measured with
+        ``rate_penalty=0``, with ``schedule="paper"``, or if None, which saves the extra fits.
 
     Attributes
     ----------
@@ -85,7 +86,7 @@ class SEVLogisticRegression(SEVClassifier):
     history_ : list of dict
         Mean of each term of the loss in each pass.
     rate_change_ : float
-        Change of the share of positive decisions on rows held out, as a part of the base model's; NaN where it was
+        Relative change of the share of positive decisions on held-out rows, against the base model; NaN where it was
         not measured.
     n_base_fits_ : int
         Fits of the base model: more than one where a perceptron at first predicted nobody positive.

@@ -50,13 +50,12 @@ def optimize(
     random_state: int = 0,
     verbose: bool | None = None,
 ) -> tuple[Any, OptimizationRecord]:
-    """Tune a fitted model so that its decisions need fewer reasons, within floors on accuracy or other metrics.
+    """Tune a fitted model so that its decisions need fewer reasons, within limits on the loss of accuracy.
 
-    A path of growing penalties is tried on copies of the model that are fitted afresh on a part of the rows and
-    measured on the rest (on small data by cross-validation). The penalty with the lowest mean SEV among those that
-    keep the metrics, the share of positive predictions and a negative reference is then applied to the model itself,
-    on all rows. Where nothing can be gained, as the model's decisions have one reason each already, that is reported
-    at once, without any training.
+    Growing penalties are tried on copies of the model that are fitted again on a part of the rows and measured on the
+    rest (on small data by cross-validation). Of the penalties that keep the metrics, the share of positive predictions
+    and a negative reference, the one with the lowest mean SEV is then applied to the model itself, on all rows. Where
+    every decision has one reason already, that is reported at once, without any training.
 
     Parameters
     ----------
@@ -68,14 +67,14 @@ def optimize(
     objective : {"minus", "plus", "both", "volume"}, default="minus"
         Which explanations should be short.
     metric : str, callable, list of these, or mapping of these to float, default=None
-        What has a floor: a scorer of scikit-learn such as "roc_auc" or "balanced_accuracy", or a function
-        ``scorer(model, X, y)`` of which larger is better. A mapping says how much each may lose. None: accuracy.
+        Metrics whose loss is limited: a scorer of scikit-learn such as "roc_auc" or "balanced_accuracy", or a function
+        ``scorer(model, X, y)`` whose larger values are better. A mapping sets how much each may lose. None: accuracy.
     max_metric_loss : float, default=0.005
-        How much of each metric may be given up, where ``metric`` is not a mapping.
+        Largest loss of each metric, where ``metric`` is not a mapping.
     max_accuracy_loss : float, default=None
-        Accuracy that may be given up. None is 0.005, or any where ``metric`` is given.
+        Largest loss of accuracy. None is 0.005, or no limit where ``metric`` is passed.
     max_rate_change : float, default=0.1
-        How much the share of positive predictions may change, as a share of itself.
+        Largest relative change of the share of positive predictions: 0.1 is a tenth.
     penalties : iterable of float, default=None
         Weights of the SEV term to try; None is 0.1, 0.3, 1 and 3, or 0.01, 0.03 and 0.1 for "volume".
     sample_weight : array-like of shape (n_rows,), default=None

@@ -9,12 +9,12 @@ import pandas as pd
 
 @dataclass(frozen=True, eq=False)
 class OptimizationRecord:
-    """The path that was walked, the choice, and why.
+    """The penalties that were tried, the choice, and why.
 
     Parameters
     ----------
     objective : str
-        What was to be made short.
+        Which explanations were to be made short.
     path : DataFrame
         One line for each penalty, the first of 0 being the model as it was: accuracy, auc, positive_rate, sev (mean
         size, unexplainable rows counted as the number of features), share_of_one, unexplainable, reference_score,
@@ -27,8 +27,8 @@ class OptimizationRecord:
         How the path was measured.
     against : DataFrame
         Mean SEV against the mean, the nearest typical row of a group, the nearest real row and the reference that the
-        model was tuned for, before and after tuning, on the same rows as the path: a model may be short against one
-        artificial row only. NaN where the model predicts every such reference positive.
+        model was tuned for, before and after tuning, on the same rows as the path: decisions may need few features
+        against one artificial row only. NaN where the model predicts every such reference positive.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Tuner:
     reference : TaskReference
         What the rows are compared with.
     form : TableForm
-        What rows look like.
+        Columns, dtypes and container of the rows.
     """
 
     model: FittedClassifier

@@ -32,21 +32,17 @@ def introduction(results: Results, plan: Plan) -> list[str]:
     rows = "all rows" if plan.max_train_rows is None else f"up to {plan.max_train_rows:,} rows"
     sentences = [
         "Written by `sev reproduce decision-sparsity`: the variants of “Improving Decision Sparsity” (Sun, Wang, "
-        "Rudin; "
-        "NeurIPS 2024), each computed exactly. The paper's own tables are not at hand, so they do not stand beside "
-        "these.",
-        f"Models are fitted on {rows} of the training part of 80/20 stratified splits, and the positive predictions "
-        "among "
-        f"{plan.max_test_rows:,} test rows ({plan.max_network_rows:,} for networks, {plan.max_queries:,} queries for "
-        "DiCE, "
-        "NICE and the published search for credible sets) are explained: SEV-. Sizes are means, other figures "
-        "medians of "
-        "a split, averaged over splits.",
+        "Rudin; NeurIPS 2024), each computed exactly. The paper's own tables are not available here, so its figures "
+        "are not shown beside these.",
+        f"Models are fitted on {rows} of the training part of 80/20 stratified splits. Explained by SEV- are the "
+        f"positive predictions among {plan.max_test_rows:,} test rows ({plan.max_network_rows:,} for networks, "
+        f"{plan.max_queries:,} queries for DiCE, NICE and the authors' search for credible sets). Sizes are means, "
+        "other figures medians of a split, averaged over splits.",
         "“Largest change” is that of the closest of all minimum sets: of a number in standard deviations of the other "
-        "class, of a category 1. Likelihood is that of the changed row under a Gaussian mixture on the other class.",
+        "class, of a category 1. Likelihood is that of the changed row under a Gaussian mixture on the other class. "
+        "The authors call a set credible that is more likely than three quarters of the answers without a limit.",
         "With a band and the limit together sizes are upper bounds; networks try a list of values in a band; every "
-        "other "
-        "size is proven unless the time ran out.",
+        "other size is proven unless the time ran out.",
         f"{_extent(results)} Computed with sev {sev.__version__}.",
     ]
     if plan.quick:

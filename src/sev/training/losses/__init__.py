@@ -1,4 +1,4 @@
-"""Losses that are small when decisions need few reasons, as parts for anyone's own training loop.
+"""Losses that are small when decisions need few reasons, as parts for a training loop of your own.
 
 Each comes twice: as a function of scores that are known already, and as a small module over a function
 ``scores(rows)`` that returns the logit of each row, a reference row and a grouping of columns into features. A module

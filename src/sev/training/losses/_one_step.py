@@ -124,6 +124,11 @@ class OneStep(nn.Module):
             neighbour is still past the margin adds a constant whatever the others do, so they are not scored.
         sweep : bool, default=True
             False: keep to the hinted neighbour also where it is not past the margin, which bounds the loss from above.
+
+        Returns
+        -------
+        Tensor
+            A scalar.
         """
         with torch.no_grad():
             known = scores(rows) if logits is None else logits

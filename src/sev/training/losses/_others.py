@@ -129,7 +129,7 @@ class ReferenceTerm(nn.Module):
 
 
 class RateGuard(nn.Module):
-    """Keeps the share of positive predictions: otherwise fewer positives is the cheapest way to fewer reasons.
+    """Keeps the share of positive predictions: otherwise fewer positives would be the easiest way to fewer reasons.
 
     Parameters
     ----------
