@@ -12,6 +12,7 @@ import pandas as pd
 from sev.core import Status, plain_value
 from sev.text._labels import Labels
 from sev.text._language import Language, Wording, load_language, load_wording, overridden
+from sev.text._reference_names import tell_reference
 from sev.text._statements import Enough, EnoughRange, Statement
 from sev.text._values import feature_value, round_inward
 
@@ -170,6 +171,11 @@ class Speaker:
         """Code of the language that the texts are in, for pages; English where it is not known."""
         return str(self._texts["code"])
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features that it speaks of."""
+        return tuple(self._columns)
+
     def count(self, number: int) -> str:
         """A count with the language's mark between thousands.
 
@@ -281,7 +287,8 @@ class Speaker:
             yield self._fill(name, n=statement.lower_bound)
         yield from self._credible(statement)
         if statement.compared_with and statement.status not in (Status.NOT_TARGET, Status.ERROR):
-            yield self._fill("compared_with", reference=statement.compared_with)
+            told = tell_reference(statement.compared_with, self, self._wording)
+            yield self._fill("compared_with", reference=told)
         yield from self._not_permitted(statement)
 
     @staticmethod
