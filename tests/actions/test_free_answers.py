@@ -81,6 +81,7 @@ def shows(cell, change):
 
 def test_sentences_tables_and_pictures_show_the_values_of_each_set(tmp_path):
     from sev.plots._changes import _prepare
+    from sev.plots._shown import speaker_of
 
     rows, labels = table(1)
     model = encoded(GradientBoostingClassifier(n_estimators=12, random_state=0)).fit(rows, labels)
@@ -90,7 +91,7 @@ def test_sentences_tables_and_pictures_show_the_values_of_each_set(tmp_path):
     checked = 0
     for one, text in zip(many, texts, strict=True):
         assert one.to_text() == text
-        shown = _prepare(one, 4, 4).set_index("feature")
+        shown = _prepare(one, 4, 4, speaker_of(one)).set_index("feature")
         labels_of_sets = [column for column in shown if column.startswith("the change")]
         for number, label in enumerate(labels_of_sets):
             for name, change in one.changes_of(number).items():

@@ -25,6 +25,7 @@ from sev.plots import (
     _together,
     _tradeoff,
 )
+from sev.plots._shown import speaker_of
 
 
 def test_sizes_keeps_every_explained_row():
@@ -87,7 +88,7 @@ def test_flow_counts_every_row_once_and_orders_sizes_first():
     after._queries = before._queries
     table = _flow._prepare(before, after)
     assert table["rows"].sum() == 7
-    assert table["before"].tolist() == ["1", "2", "3", "unexplainable", "undecided", "error", "other class"]
+    assert table["before"].tolist() == ["1", "2", "3", "unexplainable", "undecided", "error", "not_target"]
 
 
 def test_flow_leaves_out_only_rows_that_neither_explains():
@@ -101,7 +102,8 @@ def test_flow_of_different_rows_is_refused():
 
 
 def test_changes_lists_features_of_the_sets_first():
-    table = _changes._prepare(cases.every_status()[1], 2, 3)
+    one = cases.every_status()[1]
+    table = _changes._prepare(one, 2, 3, speaker_of(one))
     assert table["feature"].tolist() == ["age", "income", "debt"]
     assert table["the change (1)"].tolist() == ["-1.50", "-2.50", ""]
     assert table["the change (2)"].tolist() == ["", "-2.50", "-3.50"]
@@ -109,7 +111,8 @@ def test_changes_lists_features_of_the_sets_first():
 
 
 def test_changes_of_plus_shows_what_the_query_brings():
-    table = _changes._prepare(cases.made([(Status.OPTIMAL, [(1,)])], kind="plus")[0], 1, 3)
+    one = cases.made([(Status.OPTIMAL, [(1,)])], kind="plus")[0]
+    table = _changes._prepare(one, 1, 3, speaker_of(one))
     assert table["what is enough"].tolist() == ["10", "", ""]
 
 
@@ -168,7 +171,7 @@ def two_source():
 
 
 def test_score_path_ends_where_the_explanation_ends(two):
-    table = _score_path._prepare(two, None)
+    table = _score_path._prepare(two, None, speaker_of(two))
     assert table["score"].iloc[0] == pytest.approx(two.score)
     assert table["score"].iloc[-1] == pytest.approx(two.result_score)
     assert table["positive"].tolist() == [True, True, False]
@@ -238,8 +241,10 @@ def test_methods_means_are_over_answered_queries():
 
 def test_flips_show_queries_without_an_answer():
     table = _flips._prepare(METHODS, 3).set_index(["series", "size"])["count"]
-    assert table["SEV"].to_dict() == {"1": 2, "2": 1, "3 or more": 0, "none found": 0}
-    assert table["LIME-C"].to_dict() == {"1": 0, "2": 0, "3 or more": 2, "none found": 1}
+    assert table["SEV"].to_dict() == {"1": 2, "2": 1, "rest": 0, "none": 0}
+    assert table["LIME-C"].to_dict() == {"1": 0, "2": 0, "rest": 2, "none": 1}
+    ticks = [tick.get_text() for tick in plots.flips(METHODS, most=3).get_xticklabels()]
+    assert ticks == ["1", "2", "3 or more", "none found"]
 
 
 def test_tables_without_their_columns_are_refused():
@@ -304,7 +309,7 @@ def test_pictures_use_the_labels_of_the_results(monkeypatch):
 
 def test_a_restricted_picture_says_which_features_its_proof_is_over():
     many = cases.loan_explainer().explain(cases.loans()[0][:300], restricted=["amount", "months"])
-    headings = {_changes._headings(one)[1] for one in many if one.status == "optimal"}
+    headings = {_changes._headings(one, speaker_of(one))[1] for one in many if one.status == "optimal"}
     assert all(heading.startswith("no smaller set of the permitted features works") for heading in headings)
     assert any("a smaller one exists with features that may not be used" in heading for heading in headings)
 
@@ -326,7 +331,7 @@ def test_ranges_hold_where_values_are_and_which_do(recourse):
     for one in many:
         if one.size is None:
             continue
-        table = _ranges._prepare(one, len(one.sets) - 1)
+        table = _ranges._prepare(one, len(one.sets) - 1, speaker_of(one))
         changed = one.changes_of(len(one.sets) - 1)
         assert table["feature"].tolist() == list(changed)
         for line in table.to_dict("records"):
@@ -370,7 +375,7 @@ def test_the_menu_is_drawn_from_what_works(recourse):
     assert len(drawn) == min(5, len(working)) > 0
     assert drawn["cost"].tolist() == working["cost"].head(5).tolist()
     assert drawn["changes"].str.contains("(now ", regex=False).all()
-    head, below = _menu._headings(table, len(drawn))
+    head, below = _menu._headings(table, len(drawn), speaker_of(many))
     assert head.startswith(str(len(working)))
     assert f"{(table['outcome'] == 'cannot work').sum()} cannot" in below
     plots.menu(table[table["outcome"] == "cannot work"])
@@ -399,7 +404,7 @@ def test_a_cube_with_values_of_their_own_shows_the_first_set_alone():
 def test_means_state_over_which_rows_they_are():
     before = cases.made([(Status.OPTIMAL, [(0,)]), (Status.OPTIMAL, [(0, 1)]), (Status.OPTIMAL, [(0, 1, 2)])])
     after = cases.made([(Status.OPTIMAL, [(0,)]), (Status.OPTIMAL, [(0,)]), (Status.UNEXPLAINABLE, [])])
-    assert _sizes._subtitle({"a": before, "b": after}) == (
+    assert _sizes._subtitle({"a": before, "b": after}, speaker_of(before)) == (
         "a: 3 explained rows, mean 2.00   b: 3 explained rows, mean 1.00 of the 2 with a set"
     )
     ax = plots.flow(before, after)

@@ -73,3 +73,14 @@ def test_texts_are_inside_the_figure_and_apart(name, given):
         assert box.x1 <= ax.figure.bbox.x1 + 0.5
         others = [other for other in boxes[number + 1 :] if box.padded(-1).overlaps(other)]
         assert not others, texts_in(ax)[number].get_text()
+
+
+@pytest.mark.parametrize("dpi", [50, 70, 100, 200])
+def test_texts_of_a_menu_end_before_its_bars_whatever_the_resolution(dpi):
+    ax = made_menu(None)
+    ax.figure.set_dpi(dpi)
+    ax.figure.canvas.draw()
+    bars = min(bar.get_window_extent().x0 for bar in ax.patches)
+    left_of_bars = [box for text in texts_in(ax) if (box := text.get_window_extent()).x0 < bars]
+    assert len(left_of_bars) == 6
+    assert max(box.x1 for box in left_of_bars) < bars

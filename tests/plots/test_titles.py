@@ -100,6 +100,17 @@ def test_no_word_of_a_heading_is_lost():
     assert ax.get_title(loc="left").replace("\n", " ") == "How many features explain a decision (SEV-)"
 
 
+@pytest.mark.parametrize("name", ["sizes", "together"])
+def test_a_title_that_is_wider_than_the_figure_continues_on_the_next_line(name):
+    figure, ax = plt.subplots(figsize=(2.2, 3.5), layout="constrained")
+    getattr(plots, name)(cases.every_status(), ax=ax)
+    assert "\n" in ax.get_title(loc="left")
+    main, below = headings(ax)
+    assert main.x0 >= -0.5
+    assert main.x1 <= figure.bbox.x1 + 0.5
+    assert not main.overlaps(below)
+
+
 def test_short_headings_stay_on_one_line():
     ax = plots.sizes(cases.every_status())
     assert "\n" not in ax.get_title(loc="left")

@@ -39,7 +39,8 @@ def test_each_decision_has_its_credibility_and_the_summary_the_share_of_credible
     assert dict(heads)["credibility"].startswith(column)
     cards = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", text))
     [shown] = [value for name, value in cards.items() if unescape(name).startswith(card)]
-    assert shown == f"{(many.credibilities[known] >= 0.05).mean():.0%}"
+    share = f"{100 * (many.credibilities[known] >= 0.05).mean():.0f}"
+    assert shown == (f"{share}%" if language == "en" else f"{share} %")
 
 
 def test_with_a_limit_it_is_the_limit_that_counts(tmp_path):

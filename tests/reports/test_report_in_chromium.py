@@ -8,6 +8,7 @@ from browser import chromium, open_page, requests, wait_for
 
 from sev.core import Status
 from sev.reports import _data, report
+from sev.text import LANGUAGES
 
 STATUS = "return document.getElementById('table-status').textContent"
 ROWS = "return [...document.querySelectorAll('#decisions-body tr')].map(line => Number(line.dataset.row))"
@@ -135,3 +136,32 @@ def test_nothing_is_wider_than_a_small_screen(page):
         wait_for(page, wide, True, seconds=3)
     finally:
         page.set_window_size(1280, 900)
+
+
+#: Words of the heads of the table that stand on more than one line.
+BROKEN = """
+return [...document.querySelectorAll('#decisions-table th button')].flatMap(head => {
+  const node = head.firstChild, range = document.createRange();
+  return [...node.textContent.matchAll(/\\S+/g)].filter(word => {
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    return range.getClientRects().length > 1;
+  }).map(word => word[0]);
+})"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_head_of_the_table_is_broken_inside_a_word(driver, many, tmp_path, language):
+    driver.set_window_size(1200, 900)
+    open_page(driver, report(many, tmp_path / "report.html", language=language))
+    assert len(driver.find_elements("css selector", "#decisions-table th")) == 8
+    assert driver.execute_script(BROKEN) == []
+
+
+def test_it_is_searched_by_what_a_status_is_called_in_its_language(driver, many, tmp_path):
+    open_page(driver, report(many, tmp_path / "report.html", language="de"))
+    stuck = [row for row, status in enumerate(many.statuses) if status == "unexplainable"]
+    assert stuck
+    _search(driver, "unerklärbar")
+    shown = min(50, len(stuck))
+    wait_for(driver, STATUS, f"Zeilen 1 bis {shown} von {len(stuck)} gefunden unter 300")

@@ -1,6 +1,7 @@
 """Every language that comes with the package is complete."""
 
 import math
+import re
 from dataclasses import replace
 from string import Formatter
 
@@ -25,6 +26,18 @@ def test_a_language_has_every_text_and_no_other(code):
 def test_a_text_uses_the_fields_of_the_english_one(code):
     for name, text in load_language("en").items():
         assert _fields(load_language(code)[name]) == _fields(text), name
+
+
+#: Words that are the same in English.
+SAME = {"de": {"report_backend_linear", "report_status", "status_optimal"}, "es": {"no_text", "status_error"}}
+
+
+@pytest.mark.parametrize("code", SAME)
+def test_a_text_is_translated(code):
+    """Marks and texts that hold nothing but fields have no words to translate."""
+    english = load_language("en")
+    same = {name for name, text in load_language(code).items() if text == english[name]}
+    assert {name for name in same if re.search("[A-Za-z]", re.sub(r"\{\w+\}", "", english[name]))} == SAME[code]
 
 
 #: Ends that are no bound, or the ends of all values, are not told; names of values are, and what is missing.
@@ -159,7 +172,7 @@ def test_every_text_with_a_count_that_may_be_one_has_a_form_for_one():
     """These are about more than one thing whatever the count, or have a form of their own that is chosen elsewhere."""
     always_several = {"other_sets_many", "undecided_many", "price_many", "not_credible_many", "range_others"}
     always_several |= {"letter_other_sets_many", "letter_price_many", "report_rows_shown", "report_rows_among"}
-    always_several |= {"report_page_of"}
+    always_several |= {"report_page_of", *(f"letter_other_sets_many_{kind}" for kind in ("single", "plus"))}
     english = load_language("en")
     with_count = {name for name, text in english.items() if "{n}" in str(text)} - always_several
     assert {name for name in with_count if f"{name}_one" not in english} == set()

@@ -43,6 +43,59 @@ def test_letters_have_no_words_of_models(code, named):
         assert any(word in plain.sentence(statement) for word in WORDS_OF_MODELS[code])
 
 
+ONE_CHANGE = {
+    "en": ("One other change would have led", "Each of 2 other changes", "A change of something that may not be"),
+    "de": ("Eine andere Änderung hätte", "Jede von 2 anderen Änderungen", "Auch eine Änderung bei Angaben"),
+    "es": ("Otro cambio habría llevado", "Cada uno de otros 2 cambios", "También habría bastado un cambio"),
+}
+SEVERAL_CHANGES = {
+    "en": ("fewer", "changes"),
+    "de": ("weniger", "vieler Änderungen"),
+    "es": ("menos cambios", "tantos cambios"),
+}
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_letter_about_one_change_does_not_compare_it_with_fewer(code):
+    [one] = cases.made([(Status.OPTIMAL, [(0,)])]).statements()
+    letters = Speaker({name: (name,) for name in ("age", "income", "debt")}, labels=LABELS[code], letters=True)
+    for statement in (one, replace(one, values="any", searched="candidates", has_actions=True)):
+        assert letters.proof(statement, beside_sentence=True) == ""
+    told = (
+        letters.sentence(replace(one, n_sets=2)),
+        letters.sentence(replace(one, n_sets=3)),
+        letters.sentence(replace(one, not_permitted="equal", restricted=("debt",))),
+    )
+    for text, part in zip(told, ONE_CHANGE[code], strict=True):
+        assert part in text
+    several = letters.sentence(replace(one, n_sets=2, sets_complete=False))
+    assert not [part for part in SEVERAL_CHANGES[code] if part in several]
+    two = replace(one, features=("age", "income"))
+    assert SEVERAL_CHANGES[code][0] in letters.proof(two, beside_sentence=True).lower()
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_letter_about_what_is_enough_speaks_of_no_changes(code):
+    [one] = cases.made([(Status.OPTIMAL, [(0, 1)])], kind="plus").statements()
+    letters = Speaker({name: (name,) for name in ("age", "income", "debt")}, labels=LABELS[code], letters=True)
+    for statement in (
+        one,
+        replace(one, n_sets=2),
+        replace(one, n_sets=3, sets_complete=False),
+        replace(one, status=Status.FEASIBLE),
+        *(replace(one, not_permitted=what, restricted=("debt",)) for what in ("smaller", "equal", "only")),
+    ):
+        told = f"{letters.sentence(statement)} {letters.proof(statement)}"
+        assert not [word for word in ("change", "Änderung", "cambio") if word in told], told
+
+
+def test_a_letter_text_that_a_user_sets_is_used_for_one_change_too():
+    [one] = cases.made([(Status.OPTIMAL, [(0,)])]).statements()
+    columns = {name: (name,) for name in ("age", "income", "debt")}
+    own = {"letter_proof_optimal": "This was checked."}
+    assert Speaker(columns, language=own, letters=True).proof(one, beside_sentence=True) == "This was checked."
+
+
 def test_a_text_that_a_user_sets_is_used_in_letters_too():
     [one] = cases.made([(Status.OPTIMAL, [(0,)])]).statements()
     columns = {name: (name,) for name in ("age", "income", "debt")}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +79,14 @@ def test_another_process_gives_the_same_answers_and_proves_them(folder):
     records = [json.loads(line) for line in (folder / "records" / "records.jsonl").read_text("utf-8").splitlines()]
     assert len(records) == 125
     assert {record["decision"] for record in records} == {"denied", "approved"}
+
+
+def test_the_page_runs_as_it_stands_each_part_in_a_process_of_its_own(tmp_path):
+    page = (ROOT / "docs" / "howto" / "engineer.md").read_text(encoding="utf-8")
+    parts = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(parts) == 2
+    for part in parts:
+        run(tmp_path, part)
 
 
 def test_the_command_line_gives_the_same_answers(folder):

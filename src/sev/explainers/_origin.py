@@ -40,8 +40,13 @@ class Origin:
     def model_name(self) -> str:
         """Class of the model; of a pipeline also that of its last step."""
         name = type(self.model).__name__
+        return f"{name} ending in {self.last_step}" if self.last_step else name
+
+    @property
+    def last_step(self) -> str | None:
+        """Class of the last step of a pipeline; None for other models."""
         steps = getattr(self.model, "steps", None)
-        return f"{name} ending in {type(steps[-1][1]).__name__}" if steps else name
+        return type(steps[-1][1]).__name__ if steps else None
 
     @property
     def package(self) -> tuple[str, str] | None:

@@ -156,6 +156,8 @@ class ExplainerSource:
         origin = self._origin
         return {
             "model": origin.model_name,
+            "class": type(origin.model).__name__,
+            "last_step": origin.last_step,
             "package": origin.package,
             "backend": origin.backend,
             "reference": self._tasks[0].reference.name,

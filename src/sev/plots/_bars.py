@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from sev.plots._shown import share_text
 from sev.plots._style import ENDINGS, FAINT, HATCHES, INK, LITERAL, PAPER, SERIES, bare, legend, new_axes
+from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def side_by_side(table: pd.DataFrame, ax: Axes | None, *, share: bool, of: str) -> Axes:
+def side_by_side(
+    table: pd.DataFrame, ax: Axes | None, speaker: Speaker, *, share: bool, axis_label: str, names: Mapping[str, str]
+) -> Axes:
     """Draw a table with the columns ``series``, ``size``, ``count`` and ``share``.
 
     Parameters
@@ -22,10 +27,14 @@ def side_by_side(table: pd.DataFrame, ax: Axes | None, *, share: bool, of: str) 
         Each series has a line for each size, in the same order.
     ax : Axes or None
         Where to draw.
+    speaker : Speaker
+        How numbers are written.
     share : bool
         Draw shares, or numbers.
-    of : str
+    axis_label : str
         What is counted.
+    names : mapping of str to str
+        What sizes that are not numbers are called.
     """
     columns = list(dict.fromkeys(table["size"]))
     series = list(dict.fromkeys(table["series"]))
@@ -40,13 +49,16 @@ def side_by_side(table: pd.DataFrame, ax: Axes | None, *, share: bool, of: str) 
         drawn = ax.bar(places, heights, width * 0.94, color=SERIES[number % len(SERIES)], edgecolor=PAPER, linewidth=0)
         for bar, size in zip(drawn, columns, strict=True):
             _dress(bar, size, number)
-        labels = [_number(value, share) for value in heights]
+        labels = [_number(value, speaker, share=share) for value in heights]
         ax.bar_label(drawn, labels, padding=2, fontsize=8 if len(series) < 3 else 7, color=INK)
         handles.append(drawn[0])
-    ax.set_xticks(range(len(columns)), columns, **LITERAL)
-    ax.set_ylabel(f"share of {of}" if share else of, color=FAINT)
+    ax.set_xticks(range(len(columns)), [names.get(size, size) for size in columns], **LITERAL)
+    ax.set_ylabel(axis_label, color=FAINT)
     if share:
-        ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        ax.yaxis.set_major_formatter(lambda value, _: speaker.percent(value, ".0f"))
+    else:
+        ax.locator_params(axis="y", integer=True)
+        ax.yaxis.set_major_formatter(lambda value, _: speaker.count(round(value)))
     ax.margins(y=0.14)
     bare(ax, grid="y")
     if len(series) > 1:
@@ -64,7 +76,7 @@ def _dress(bar: Any, size: str, number: int) -> None:
         bar.set(hatch=HATCHES[number % len(HATCHES)])
 
 
-def _number(value: float, share: bool) -> str:
+def _number(value: float, speaker: Speaker, *, share: bool) -> str:
     if not value:
         return "0"
-    return (f"{value:.0%}" if value >= 0.01 else "<1%") if share else f"{value:,.0f}"
+    return share_text(value, speaker) if share else speaker.count(int(value))

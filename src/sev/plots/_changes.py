@@ -9,8 +9,8 @@ import pandas as pd
 from sev.core import Status
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanation, credibility_text, speaker_of
-from sev.text import enough_in_text
+from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
+from sev.text import Speaker, enough_in_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 _CELL_WIDTH, _ROW_HEIGHT, _LETTER_WIDTH = 1.95, 0.27, 0.085
 
 
-def changes(explanation: ShownExplanation, *, ax: Axes | None = None, max_sets: int = 2, max_features: int = 8) -> Axes:
+def changes(
+    explanation: ShownExplanation,
+    *,
+    ax: Axes | None = None,
+    max_sets: int = 2,
+    max_features: int = 8,
+    language: ChosenLanguage = None,
+) -> Axes:
     """Draw query, reference and the smallest changes side by side, with the scores before and after.
 
     With ``values="typical"`` or "any" the reference is not drawn: features may take other values.
@@ -33,6 +40,8 @@ def changes(explanation: ShownExplanation, *, ax: Axes | None = None, max_sets: 
         How many minimum sets get a column.
     max_features : int, default=8
         Features to list: first those of the sets, then others that differ from the reference.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -48,12 +57,13 @@ def changes(explanation: ShownExplanation, *, ax: Axes | None = None, max_sets: 
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.changes(explainer.explain_one(X.iloc[5]))
     """
-    table = _prepare(explanation, max_sets, max_features)
+    speaker = speaker_of(explanation, language)
+    table = _prepare(explanation, max_sets, max_features, speaker)
     columns = [name for name in table.columns if name not in ("feature", "used")]
     names = [
-        f"{name} (restricted)" if feature in explanation.restricted else name
+        f"{name} ({speaker.text('report_restricted')})" if feature in explanation.restricted else name
         for name, feature in zip(
-            style.name_texts([speaker_of(explanation).label(name) for name in table["feature"]], 28),
+            style.name_texts([speaker.label(name) for name in table["feature"]], 28),
             table["feature"],
             strict=True,
         )
@@ -62,25 +72,25 @@ def changes(explanation: ShownExplanation, *, ax: Axes | None = None, max_sets: 
     left = max(1.3, 0.2 + _LETTER_WIDTH * max(len(name) for name in names))
     width = left + _CELL_WIDTH * len(columns)
     ax = style.new_axes(ax, width + 0.2, _ROW_HEIGHT * (len(table) + 5.2) + 0.45)
-    _draw_head(ax, columns, left)
+    _draw_head(ax, [_head(name, speaker) for name in columns], columns, left)
     for row, (name, line) in enumerate(zip(names, table.to_dict("records"), strict=True), start=1):
         _draw_row(ax, explanation, row, name, line, left)
     last = len(table) + 1
     left_out = len(explanation.columns) - len(table)
     if left_out > 0:
-        more = f"… and {left_out} more, left as they are" if left_out > 1 else "… and one more, left as it is"
+        more = speaker.text("plot_left_out", n=speaker.count(left_out))
         ax.text(0, last, more, va="center", fontsize=8.5, color=style.FAINT, style="italic")
-    _draw_scores(ax, explanation, last + 1.7, left, width)
+    _draw_scores(ax, explanation, last + 1.7, left, width, speaker)
     ax.set_xlim(-0.08, width + 0.08)
     ax.set_ylim(last + 3.1, -0.75)
     style.empty(ax)
-    title(ax, *_headings(explanation))
+    title(ax, *_headings(explanation, speaker))
     return ax
 
 
-def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int) -> pd.DataFrame:
-    """One line a feature: ``feature``, ``used`` (by a set shown), then one column of text for each thing shown; a cell
-    that a set leaves alone is empty.
+def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int, speaker: Speaker) -> pd.DataFrame:
+    """One line a feature: ``feature``, ``used`` (by a set shown), then one column of text for each thing shown, the
+    sets by their numbers; a cell that a set leaves alone is empty.
     """
     shown = explanation.sets[:max_sets]
     used = tuple(dict.fromkeys(name for names in shown for name in names))
@@ -89,77 +99,75 @@ def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int) ->
     lines = []
     for name in listed:
         line: dict[str, Any] = {"feature": name, "used": name in used}
-        line["query"] = _text(explanation, name, explanation.query)
+        line["query"] = _text(name, explanation.query, speaker)
         if explanation.values == "reference":  # else each set has values of its own
-            line["reference"] = _text(explanation, name, explanation.reference)
+            line["reference"] = _text(name, explanation.reference, speaker)
         for number, names in enumerate(shown):
-            made = _new_text(explanation, name, number) if name in names else ""
-            line[_label(explanation, number + 1, len(shown))] = made
+            made = _new_text(explanation, name, number, speaker) if name in names else ""
+            line[_label(explanation, number + 1, len(shown), speaker)] = made
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _text(explanation: ShownExplanation, name: str, row: pd.Series) -> str:
-    return style.name_text(speaker_of(explanation).value(name, row), 23)
+def _text(name: str, row: pd.Series, speaker: Speaker) -> str:
+    return style.name_text(speaker.value(name, row), 23)
 
 
-def _new_text(explanation: ShownExplanation, name: str, number: int) -> str:
+def _new_text(explanation: ShownExplanation, name: str, number: int, speaker: Speaker) -> str:
     """What a set makes of a feature: all values that do where they are known and can be read, else the one found."""
-    speaker, made = speaker_of(explanation), explanation.donor_of(number)
+    made = explanation.donor_of(number)
     enough = enough_in_text(explanation.enough_of(number).get(name))
     several = speaker.range_text(name, made, enough, explanation.limits)
-    return _text(explanation, name, made) if several is None or len(several) > 26 else several
+    return _text(name, made, speaker) if several is None or len(several) > 26 else several
 
 
-def _label(explanation: ShownExplanation, number: int, shown: int) -> str:
-    base = "the change" if explanation.kind == "minus" else "what is enough"
+def _label(explanation: ShownExplanation, number: int, shown: int, speaker: Speaker) -> str:
+    base = speaker.text("plot_change" if explanation.kind == "minus" else "plot_enough")
     return base if shown == 1 else f"{base} ({number})"
 
 
-def _headings(explanation: ShownExplanation) -> tuple[str, str]:
-    target = style.name_text(speaker_of(explanation).decision(explanation.target))
-    threshold = f"threshold {explanation.threshold:.3g}"
+def _head(column: str, speaker: Speaker) -> str:
+    """What a column of :func:`_prepare` is called on the picture."""
+    return speaker.text(f"plot_{column}") if column in ("query", "reference") else column
+
+
+def _headings(explanation: ShownExplanation, speaker: Speaker) -> tuple[str, str]:
+    target = style.name_text(speaker.decision(explanation.target))
+    scores = {"score": speaker.number(explanation.score), "threshold": speaker.number(explanation.threshold)}
     if explanation.status is Status.NOT_TARGET:
-        return f"Not predicted {target}", f"score {explanation.score:.3g}, {threshold}: nothing to explain"
+        return speaker.text("plot_not_predicted", target=target), speaker.text("plot_nothing_to_explain", **scores)
     if explanation.status is Status.ERROR:
-        return "The model failed on this row", style.name_text(explanation.reason, 240)
+        return speaker.text("plot_failed"), style.name_text(explanation.reason, 240)
     if explanation.size is None:
-        return (
-            f"Predicted {target}: {explanation.status}",
-            f"score {explanation.score:.3g}, {threshold}: no set was found",
-        )
-    count = "1 feature" if explanation.size == 1 else f"{explanation.size} features"
-    verb = "undo" if explanation.kind == "minus" else "bring about"
-    proof = _proof(explanation)
+        status = speaker.text(f"status_{explanation.status}")
+        return speaker.text("plot_without_set", target=target, what=status), speaker.text("plot_no_set", **scores)
+    head = "plot_undone" if explanation.kind == "minus" else "plot_brought_about"
     n_sets = len(explanation.sets)
-    more = f"; {n_sets}{'' if explanation.sets_complete else ' or more'} such sets" if n_sets > 1 else ""
+    several = "plot_several_sets" if explanation.sets_complete else "plot_several_sets_or_more"
     return (
-        f"Predicted {target}: {count} {verb}{'es' if verb == 'undo' and explanation.size == 1 else ''} it",
-        f"{proof}{more}{credibility_text(explanation)}",
+        speaker.text(head, target=target, n=speaker.count(explanation.size)),
+        join_notes(
+            *_proof(explanation, speaker),
+            speaker.text(several, first=speaker.count(n_sets)) if n_sets > 1 else "",
+            credibility_text(explanation, speaker),
+        ),
     )
 
 
-def _proof(explanation: ShownExplanation) -> str:
+def _proof(explanation: ShownExplanation, speaker: Speaker) -> list[str]:
     if explanation.status is not Status.OPTIMAL:
-        return f"at least {explanation.lower_bound} needed"
+        return [speaker.text("plot_at_least", n=speaker.count(explanation.lower_bound))]
     if explanation.minimise == "cost":
-        tried = " with the values that were tried, which are only some of those permitted"
-        return f"no permitted change that works costs less{tried if explanation.proof_scope == 'tried' else ''}"
-    claim = {
-        "all": "no smaller set works",
-        "permitted": "no smaller set of the permitted features works",
-        "changes": "no smaller set of permitted changes works",
-        "tried": "no smaller set works with the values that were tried, which are only some of those permitted",
-    }[explanation.proof_scope]
-    other = {"smaller": "; a smaller one exists with features that may not be used", "equal": ""}
-    return f"{claim}{other.get(explanation.not_permitted, '')}"
+        return [speaker.text("plot_proof_cost_tried" if explanation.proof_scope == "tried" else "plot_proof_cost")]
+    claim = speaker.text(f"plot_proof_{explanation.proof_scope}")
+    return [claim, speaker.text("plot_smaller_exists")] if explanation.not_permitted == "smaller" else [claim]
 
 
-def _draw_head(ax: Axes, columns: list[str], left: float) -> None:
+def _draw_head(ax: Axes, heads: list[str], columns: list[str], left: float) -> None:
     colours = {"query": style.POSITIVE, "reference": style.NEGATIVE}
-    for number, name in enumerate(columns):
+    for number, (head, name) in enumerate(zip(heads, columns, strict=True)):
         x = left + _CELL_WIDTH * number
-        ax.text(x, 0, name, va="center", fontsize=9, fontweight="bold", color=colours.get(name, style.INK))
+        ax.text(x, 0, head, va="center", fontsize=9, fontweight="bold", color=colours.get(name, style.INK))
     ax.plot([0, left + _CELL_WIDTH * len(columns)], [0.5, 0.5], color=style.INK, linewidth=1)
 
 
@@ -200,11 +208,13 @@ def _draw_row(ax: Axes, explanation: ShownExplanation, row: int, name: str, line
         )
 
 
-def _draw_scores(ax: Axes, explanation: ShownExplanation, y: float, start: float, width: float) -> None:
+def _draw_scores(
+    ax: Axes, explanation: ShownExplanation, y: float, start: float, width: float, speaker: Speaker
+) -> None:
     """The scores before and after on one line, with the threshold."""
-    scores = {"query": explanation.score}
+    scores = {speaker.text("plot_query"): explanation.score}
     if explanation.result_score is not None:
-        scores[_label(explanation, 1, 1)] = explanation.result_score
+        scores[_label(explanation, 1, 1, speaker)] = explanation.result_score
     values = [*scores.values(), explanation.threshold]
     if any(value != value for value in values):
         return
@@ -214,7 +224,7 @@ def _draw_scores(ax: Axes, explanation: ShownExplanation, y: float, start: float
     def at(score: float) -> float:
         return start + length * (score - low) / ((high - low) or 1.0)
 
-    ax.text(0, y, "score", va="center", fontsize=9, color=style.INK)
+    ax.text(0, y, speaker.text("plot_score"), va="center", fontsize=9, color=style.INK)
     ax.plot([start, at(explanation.threshold)], [y, y], color=style.NEGATIVE_PALE, linewidth=7, solid_capstyle="butt")
     ax.plot(
         [at(explanation.threshold), start + length],
@@ -229,7 +239,7 @@ def _draw_scores(ax: Axes, explanation: ShownExplanation, y: float, start: float
     ax.text(
         at(explanation.threshold),
         y + 0.75,
-        f"threshold {explanation.threshold:.3g}",
+        speaker.text("plot_threshold", threshold=speaker.number(explanation.threshold)),
         ha="center",
         va="center",
         fontsize=8,
@@ -240,4 +250,5 @@ def _draw_scores(ax: Axes, explanation: ShownExplanation, y: float, start: float
         colour, marker = (style.POSITIVE, "o") if score >= explanation.threshold else (style.NEGATIVE, "s")
         side = "center" if not close else ("left" if score == max(scores.values()) else "right")
         ax.scatter(at(score), y, s=60, color=colour, marker=marker, edgecolor=style.PAPER, zorder=4)
-        ax.text(at(score), y - 0.75, f" {name} {score:.3g} ", ha=side, va="center", fontsize=8, color=colour)
+        text = f" {name} {speaker.number(score)} "
+        ax.text(at(score), y - 0.75, text, ha=side, va="center", fontsize=8, color=colour)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanations, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanations, join_notes, share_text, speaker_of
 from sev.plots._style import FAINT, HATCHES, INK, LITERAL, PAPER, SERIES, bare, legend, name_text, name_texts, new_axes
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def feature_shares(
     ax: Axes | None = None,
     sets: Literal["first", "any"] = "first",
     max_features: int = 20,
+    language: ChosenLanguage = None,
 ) -> Axes:
     """Draw the share of explained rows whose explanation uses each feature.
 
@@ -40,6 +41,8 @@ def feature_shares(
         Look at the first minimum set of a row, or at all of them.
     max_features : int, default=20
         The most used features are drawn; a line below them counts the others.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def feature_shares(
     models = explanations if isinstance(explanations, Mapping) else {"": explanations}
     table = _prepare(models, sets, max_features)
     features = table[table["model"] == next(iter(models))]
-    speaker = speaker_of(next(iter(models.values())))
+    speaker = speaker_of(next(iter(models.values())), language)
     names = name_texts([speaker.label(name) for name in features["feature"]])
     ax = new_axes(ax, _figure_width(names, models), 1.2 + len(features) * (0.18 + 0.14 * len(models)))
     height = 0.8 / len(models)
@@ -69,7 +72,8 @@ def feature_shares(
         colour, hatch = SERIES[number % len(SERIES)], HATCHES[number % len(HATCHES)]
         drawn = ax.barh(places, bars["share"], height * 0.9, color=colour, hatch=hatch, edgecolor=PAPER, linewidth=0)
         labels = [
-            _label(share, restricted) for share, restricted in zip(bars["share"], bars["restricted"], strict=True)
+            speaker.text("report_restricted") if restricted else share_text(share, speaker)
+            for share, restricted in zip(bars["share"], bars["restricted"], strict=True)
         ]
         for text, restricted in zip(
             ax.bar_label(drawn, labels, padding=3, fontsize=8), bars["restricted"], strict=True
@@ -81,15 +85,16 @@ def feature_shares(
         tick.set(color=FAINT if everywhere else INK, style="italic" if everywhere else "normal")
     ax.set_ylim(len(features) - 0.4, -0.6)
     ax.set_xlim(0, max(float(table["share"].max()) * 1.15, 0.01))
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    ax.set_xlabel("share of explained rows", color=FAINT)
+    ax.xaxis.set_major_formatter(lambda value, _: speaker.percent(value, ".0f"))
+    ax.set_xlabel(speaker.text("plot_share_of_rows"), color=FAINT)
     bare(ax, grid="x")
     left_out = len({name for many in models.values() for name in many.feature_names}) - len(features)
-    which = "in the first smallest set" if sets == "first" else "in any smallest set"
-    rarely = "used less or never" if len(features) >= max_features else "never used"
+    which = speaker.text(f"plot_{sets}_set")
+    rarely = "plot_less_or_never" if len(features) >= max_features else "report_never_used"
+    rest = speaker.text(rarely, n=speaker.count(left_out)) if left_out > 0 else ""
     if len(models) > 1:
         legend(ax, handles, list(models))
-    title(ax, "Features that explain", which + (f"; {left_out} {rarely}" if left_out > 0 else ""))
+    title(ax, speaker.text("report_shares"), join_notes(which, rest))
     return ax
 
 
@@ -118,12 +123,6 @@ def _figure_width(names: list[str], models: Mapping[str, ShownExplanations]) -> 
     """Inches that leave the bars at least half of the usual width beside long names and a legend."""
     legend_width = 0.7 + _LETTER_WIDTH * max(len(name_text(model, 48)) for model in models) if len(models) > 1 else 0.0
     return max(6.4, 3.2 + _LETTER_WIDTH * max(map(len, names)) + legend_width)
-
-
-def _label(share: float, restricted: bool) -> str:
-    if restricted:
-        return "restricted"
-    return f"{share:.0%}" if share >= 0.01 or not share else "<1%"
 
 
 def _restricted_everywhere(table: pd.DataFrame, features: pd.DataFrame) -> list[bool]:

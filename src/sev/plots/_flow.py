@@ -11,12 +11,13 @@ from sev.core import Status
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanations
+from sev.plots._shown import ChosenLanguage, ShownExplanations, join_notes, speaker_of
+from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NOT_TARGET = "other class"
+_NOT_TARGET = str(Status.NOT_TARGET)
 _SHADES = ("#9ECAE1", "#4292C6", "#2171B5", "#08519C", "#08306B")
 _NODE_WIDTH, _GAP, _LABEL_HEIGHT = 0.035, 0.025, 0.06
 
@@ -26,7 +27,8 @@ def flow(
     after: ShownExplanations,
     *,
     ax: Axes | None = None,
-    labels: tuple[str, str] = ("before", "after"),
+    labels: tuple[str, str] | None = None,
+    language: ChosenLanguage = None,
 ) -> Axes:
     """Draw how the sizes of explanations of the same rows change from one model to another, as bands of rows.
 
@@ -36,8 +38,10 @@ def flow(
         Of the same rows, in the same order.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
-    labels : tuple of two str
-        Names of the two models.
+    labels : tuple of two str, default=None
+        Names of the two models; None is "before" and "after" in the language of the picture.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -60,6 +64,7 @@ def flow(
     >>> before, after = explainer.explain(X), explainer.explain(X, restricted=["debt"])
     >>> ax = sev.plots.flow(before, after, labels=("all features", "without debt"))
     """
+    speaker = speaker_of(before, language)
     table = _prepare(before, after)
     ax = style.new_axes(ax, 6.6, 4.2)
     total = int(table["rows"].sum())
@@ -67,11 +72,15 @@ def flow(
     right = _stack(table.groupby("after", sort=False)["rows"].sum(), total)
     _draw_bands(ax, table, left, right, total)
     for nodes, x, side in ((left, 0.0, "right"), (right, 1.0, "left")):
-        _draw_nodes(ax, nodes, x, side)
+        _draw_nodes(ax, nodes, x, side, speaker)
     top = max((bottom + height for bottom, height in (*left.values(), *right.values())), default=1.0)
     comparable = ~np.isnan(before.sizes) & ~np.isnan(after.sizes)
-    for x, label, many in ((0.0, labels[0], before), (1.0, labels[1], after)):
-        mean = "" if not comparable.any() else f"\nmean {many.sizes[comparable].mean():.2f}"
+    names = labels or (speaker.text("plot_before"), speaker.text("plot_after"))
+    for x, label, many in ((0.0, names[0], before), (1.0, names[1], after)):
+        mean = ""
+        if comparable.any():
+            value = speaker.number(many.sizes[comparable].mean(), ".2f")
+            mean = f"\n{speaker.text('plot_mean', value=value)}"
         ax.text(
             x,
             top + 0.03,
@@ -85,11 +94,17 @@ def flow(
     ax.set_xlim(-0.42, 1.42)
     ax.set_ylim(-0.02, top + 0.17)
     style.empty(ax)
-    left_out = len(before) - total
-    over = f"; means of the {comparable.sum():,} with a set in both" if comparable.sum() not in (0, total) else ""
-    more = f"; {left_out:,} predicted otherwise by both are left out" if left_out else ""
-    title(ax, "Features needed, row by row", f"{total:,} rows{over}{more}")
+    title(ax, speaker.text("plot_flow"), _note(total, int(comparable.sum()), len(before) - total, speaker))
     return ax
+
+
+def _note(total: int, compared: int, left_out: int, speaker: Speaker) -> str:
+    """How many rows are drawn, over how many the means are, and how many are left out."""
+    return join_notes(
+        speaker.text("report_fact_rows", n=speaker.count(total)),
+        speaker.text("plot_flow_means", n=speaker.count(compared)) if compared not in (0, total) else "",
+        speaker.text("plot_flow_left_out", n=speaker.count(left_out)) if left_out else "",
+    )
 
 
 def _prepare(before: ShownExplanations, after: ShownExplanations) -> pd.DataFrame:
@@ -105,9 +120,8 @@ def _prepare(before: ShownExplanations, after: ShownExplanations) -> pd.DataFram
 
 
 def _states(many: ShownExplanations) -> list[str]:
-    names = {str(Status.NOT_TARGET): _NOT_TARGET}
     return [
-        names.get(status, status) if np.isnan(size) else str(int(size))
+        status if np.isnan(size) else str(int(size))
         for status, size in zip(many.statuses.tolist(), many.sizes.tolist(), strict=True)
     ]
 
@@ -139,7 +153,13 @@ def _colour(state: str) -> tuple[str, str]:
     return _SHADES[min(max(int(state), 1), len(_SHADES)) - 1], ""
 
 
-def _draw_nodes(ax: Axes, nodes: dict[str, tuple[float, float]], x: float, side: str) -> None:
+def _name(state: str, speaker: Speaker) -> str:
+    if state.isdigit():
+        return f"SEV {state}"
+    return speaker.text("plot_other_class" if state == _NOT_TARGET else f"status_{state}")
+
+
+def _draw_nodes(ax: Axes, nodes: dict[str, tuple[float, float]], x: float, side: str, speaker: Speaker) -> None:
     from matplotlib.patches import Rectangle
 
     for state, (bottom, height) in nodes.items():
@@ -149,11 +169,11 @@ def _draw_nodes(ax: Axes, nodes: dict[str, tuple[float, float]], x: float, side:
     sign = -1 if side == "right" else 1
     for state, (bottom, height) in nodes.items():
         y = bottom + height / 2
-        name = f"SEV {state}" if state.isdigit() else state
+        share = speaker.percent(height, ".0f") if height >= 0.005 else f"<{speaker.percent(0.01, '.0f')}"
         ax.text(
             x + sign * 0.055,
             y,
-            f"{name}  {height:.0%}" if height >= 0.005 else f"{name}  <1%",
+            f"{_name(state, speaker)}  {share}",
             ha=side,
             va="center",
             fontsize=9,

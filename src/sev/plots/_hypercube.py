@@ -11,7 +11,8 @@ from sev.core import kind_label
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanation, credibility_text, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
+from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ def hypercube(
     ax: Axes | None = None,
     features: Iterable[str] | None = None,
     explainer: Any = None,
+    language: ChosenLanguage = None,
 ) -> Axes:
     """Draw the vertices between query and reference for up to four features, with the shortest paths.
 
@@ -42,6 +44,8 @@ def hypercube(
         ``values="typical"`` or "any" it is those of the first set: every set has values of its own.
     explainer : Explainer, default=None
         Needed only for explanations that were read from a file, which do not carry the model.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -65,28 +69,38 @@ def hypercube(
     names = tuple(features) if features is not None else _main_features(explanation)
     if not 1 <= len(names) <= 4:
         raise InputError(f"A cube is drawn for one to four features, got {len(names)}: choose with features=.")
+    speaker = speaker_of(explanation, language)
     vertices, edges = _prepare(explanation, names, explainer)
     tallest = int(vertices["n_changed"].value_counts().max())
     ax = style.new_axes(ax, 2.2 + 1.55 * len(names), 1.9 + 0.62 * tallest + 0.22 * len(names))
     _draw_edges(ax, vertices, edges)
-    _draw_vertices(ax, explanation, vertices, names)
-    _draw_key(ax, explanation, names, vertices)
+    _draw_vertices(ax, explanation, vertices, names, speaker)
+    _draw_key(ax, explanation, names, vertices, speaker)
     style.empty(ax)
-    start = "query" if explanation.kind == "minus" else "reference"
     label = kind_label(explanation.kind)
-    size = f"{label} = {explanation.size}" if explanation.size is not None else f"{label}: {explanation.status}"
-    rest = _rest_text(explanation, names, start)
-    title(ax, size, f"from the {start}, one feature at a time{rest}{credibility_text(explanation)}")
+    status = speaker.text(f"status_{explanation.status}")
+    size = f"{label} = {explanation.size}" if explanation.size is not None else f"{label}: {status}"
+    notes = (
+        speaker.text(f"plot_from_{_ends(explanation)[0]}"),
+        _rest_text(explanation, names, speaker),
+        credibility_text(explanation, speaker),
+    )
+    title(ax, size, join_notes(*notes))
     return ax
 
 
-def _rest_text(explanation: ShownExplanation, names: tuple[str, ...], start: str) -> str:
+def _ends(explanation: ShownExplanation) -> tuple[str, str]:
+    """Where the ways across the cube start, and where they lead."""
+    return ("query", "reference") if explanation.kind == "minus" else ("reference", "query")
+
+
+def _rest_text(explanation: ShownExplanation, names: tuple[str, ...], speaker: Speaker) -> str:
     """What the cube leaves out: features that stay, or a part of a set that is too large for it."""
     first = set(explanation.sets[0]) if explanation.sets else set()
     if set(names) < first:
-        return f"; {len(names)} of the {len(first)} features that change the decision together"
+        return speaker.text("plot_part_of_set", first=len(names), last=len(first))
     held = len(explanation.columns) - len(names)
-    return f"; the other {held} features stay as in the {start}" if held else ""
+    return speaker.text(f"plot_stay_{_ends(explanation)[0]}", n=speaker.count(held)) if held else ""
 
 
 def _drawn_sets(explanation: ShownExplanation) -> Sequence[tuple[str, ...]]:
@@ -134,7 +148,10 @@ def _draw_edges(ax: Axes, vertices: pd.DataFrame, edges: pd.DataFrame) -> None:
             ax.plot(ends["x"], ends["y"], color=style.LINE, linewidth=1, zorder=1)
 
 
-def _draw_vertices(ax: Axes, explanation: ShownExplanation, vertices: pd.DataFrame, names: tuple[str, ...]) -> None:
+def _draw_vertices(
+    ax: Axes, explanation: ShownExplanation, vertices: pd.DataFrame, names: tuple[str, ...], speaker: Speaker
+) -> None:
+    start, other = (speaker.text(f"plot_{end}") for end in _ends(explanation))
     minimum = {frozenset(one) for one in _drawn_sets(explanation)}
     for vertex in vertices.itertuples(index=False):
         fill, marker = (style.POSITIVE_PALE, "o") if vertex.positive else (style.NEGATIVE_PALE, "s")
@@ -155,16 +172,15 @@ def _draw_vertices(ax: Axes, explanation: ShownExplanation, vertices: pd.DataFra
         ax.text(
             vertex.x,
             vertex.y,
-            f"{vertex.score:.2f}",
+            speaker.number(vertex.score, ".2f"),
             ha="center",
             va="center",
             fontsize=8.5,
             fontweight=weight,
             zorder=4,
         )
-        label = vertex.letters or ("query" if explanation.kind == "minus" else "reference")
         ax.annotate(
-            label,
+            vertex.letters or start,
             (vertex.x, vertex.y),
             xytext=(0, -25),
             textcoords="offset points",
@@ -176,18 +192,18 @@ def _draw_vertices(ax: Axes, explanation: ShownExplanation, vertices: pd.DataFra
         )
     if set(explanation.differing_features) <= set(names):
         end = vertices.iloc[-1]
-        other = "reference" if explanation.kind == "minus" else "query"
         ax.annotate(
             f"= {other}", (end["x"], end["y"]), xytext=(0, -37), textcoords="offset points", ha="center", fontsize=8.5
         )
 
 
-def _draw_key(ax: Axes, explanation: ShownExplanation, names: tuple[str, ...], vertices: pd.DataFrame) -> None:
+def _draw_key(
+    ax: Axes, explanation: ShownExplanation, names: tuple[str, ...], vertices: pd.DataFrame, speaker: Speaker
+) -> None:
     """What the letters stand for, below the cube."""
     start, end = explanation.query, explanation.reference
     if explanation.kind == "plus":
         start, end = end, start
-    speaker = speaker_of(explanation)
     top = float(vertices["y"].max())
     y = -top - 1.15
     for letter, name in zip(_LETTERS, names, strict=False):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _MOST_LINES = 5
 _POINTS_PER_INCH = 72
 _LINE_SPACING = 1.3
+#: At few dots per inch letters are rounded up to whole dots, so that a line takes more than its measure.
+_ROUNDED_UP = 1.08
 #: Small letters are wider than their size tells.
 _SMALL = 0.9
 
@@ -41,7 +43,8 @@ def inches_of(texts: list[str], points: float, *, bold: bool = False) -> float:
     font = fonts.FontProperties(size=points, weight="bold" if bold else "normal")
     measure = paths.TextToPath().get_text_width_height_descent
     lines = [line for text in texts for line in text.splitlines()]
-    return max((float(measure(line, font, ismath=False)[0]) for line in lines), default=0.0) / _POINTS_PER_INCH
+    widest = max((float(measure(line, font, ismath=False)[0]) for line in lines), default=0.0)
+    return _ROUNDED_UP * widest / _POINTS_PER_INCH
 
 
 def height_of(text: str, points: float) -> float:

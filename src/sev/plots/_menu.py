@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -11,7 +12,8 @@ from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
 from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
-from sev.text import Labels, menu_table
+from sev.plots._shown import ChosenLanguage, join_notes
+from sev.text import Labels, Speaker, menu_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +30,7 @@ def menu(
     labels: Labels | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
     max_sets: int = 15,
+    language: ChosenLanguage = None,
 ) -> Axes:
     """Draw what :meth:`sev.Explainer.menu` returned: the sets that work, least costly first for each size.
 
@@ -43,6 +46,8 @@ def menu(
         The smallest and the largest value of numbers, such as ``many.limits``.
     max_sets : int, default=15
         How many sets to draw.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -66,7 +71,9 @@ def menu(
     missing = [name for name in _COLUMNS if name not in table.columns]
     if missing:
         raise InputError(f"The menu lacks the column {missing[0]!r}: pass what explainer.menu(row) returned.")
-    drawn = _prepare(table, labels, limits, max_sets)
+    labels = Labels() if labels is None else labels
+    speaker = Speaker({}, language=labels.language if language is None else language)
+    drawn = _prepare(table, labels if language is None else replace(labels, language=language), limits, max_sets)
     names = [wrap_text(name, _NAME_LETTERS) for name in drawn["features"]]
     texts = [wrap_text(text, _TEXT_LETTERS) for text in drawn["changes"]]
     left = 0.3 + max(0.7, inches_of(names, _POINTS, bold=True))
@@ -77,11 +84,11 @@ def menu(
     width, height = left + middle + _BARS + 0.6, max(sum(heights), _ROW) + 1.1
     points = _POINTS * (1.0 if ax is None else shrink_to(ax, width, height))
     ax = style.new_axes(ax, width, height)
-    _draw(ax, drawn, names, texts, heights, (left, left + middle), points)
+    _draw(ax, drawn, names, texts, heights, (left, left + middle), points, speaker)
     ax.set_xlim(-0.05, width - 0.05)
     ax.set_ylim(max(sum(heights), _ROW), -0.05)
     style.empty(ax)
-    title(ax, *_headings(table, len(drawn)))
+    title(ax, *_headings(table, len(drawn), speaker))
     return ax
 
 
@@ -93,6 +100,7 @@ def _draw(
     heights: list[float],
     starts: tuple[float, float],
     points: float,
+    speaker: Speaker,
 ) -> None:
     """One line for each set: its features, what they would have to become, and a bar for the cost; in inches."""
     top = float(drawn["cost"].max()) if len(drawn) else 1.0
@@ -102,7 +110,7 @@ def _draw(
         ax.text(0, middle, name, va="center", fontsize=points, fontweight="bold", color=style.INK, **style.LITERAL)
         ax.text(starts[0], middle, text, va="center", fontsize=points, color=style.INK, **style.LITERAL)
         ax.barh(middle, end - starts[1], 0.55 * _ROW, left=starts[1], color=style.NEGATIVE)
-        ax.text(end + 0.06, middle, f"{cost:.2g}", va="center", fontsize=points, color=style.FAINT)
+        ax.text(end + 0.06, middle, speaker.number(cost, ".2g"), va="center", fontsize=points, color=style.FAINT)
         y += height
 
 
@@ -111,27 +119,25 @@ def _count_lines(text: str) -> int:
 
 
 def _prepare(
-    table: pd.DataFrame, labels: Labels | None, limits: Mapping[str, tuple[float, float]] | None, max_sets: int
+    table: pd.DataFrame, labels: Labels, limits: Mapping[str, tuple[float, float]] | None, max_sets: int
 ) -> pd.DataFrame:
     """The sets that work, in words, the smallest and least costly first."""
     working = table[table["outcome"] == "works"].sort_values(["size", "cost"], kind="stable")
     return menu_table(working.head(max_sets), labels, limits)
 
 
-def _headings(table: pd.DataFrame, drawn: int) -> tuple[str, str]:
+def _headings(table: pd.DataFrame, drawn: int, speaker: Speaker) -> tuple[str, str]:
     counts = table["outcome"].value_counts()
     works, stuck, open_sets = (int(counts.get(name, 0)) for name in ("works", "cannot work", "not decided"))
     tried = bool((table.loc[table["outcome"] == "cannot work", "searched"] == "candidates").any())
     size = int(table["size"].max()) if len(table) else 0
-    parts = [f"of the sets of up to {size} features" if size != 1 else "of single features"]
-    parts.append(f"{stuck} cannot{' with the values that were tried' if tried else ': proven'}")
+    parts = [
+        speaker.text("plot_menu_of", n=size),
+        speaker.text("plot_menu_cannot_tried" if tried else "plot_menu_cannot", first=speaker.count(stuck)),
+    ]
     if open_sets:
-        parts.append(f"{open_sets} not decided")
+        parts.append(speaker.text("plot_menu_open", first=speaker.count(open_sets)))
     if works > drawn:
-        parts.append(f"the first {drawn} are shown")
-    head = (
-        "No change of few features leads to another decision"
-        if not works
-        else (f"{works} change{'s' if works > 1 else ''} would lead to another decision")
-    )
-    return head, f"bars: cost; {', '.join(parts)}"
+        parts.append(speaker.text("plot_menu_shown", n=speaker.count(drawn)))
+    head = speaker.text("plot_menu", n=speaker.count(works)) if works else speaker.text("plot_menu_none")
+    return head, join_notes(speaker.text("plot_menu_cost"), ", ".join(parts))

@@ -9,7 +9,9 @@ import pandas as pd
 from sev.exceptions import InputError
 from sev.plots._headings import title
 from sev.plots._points import labelled_points
-from sev.plots._style import FAINT, bare, name_text, new_axes
+from sev.plots._shown import ChosenLanguage, join_notes
+from sev.plots._style import FAINT, bare, name_text, new_axes, number_ticks
+from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("method", "query", "flips", "seconds")
 
 
-def methods(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+def methods(table: pd.DataFrame, *, ax: Axes | None = None, language: ChosenLanguage = None) -> Axes:
     """Draw, for each method, the mean number of features that it changes against its mean time: low and left is best.
 
     Parameters
@@ -27,6 +29,8 @@ def methods(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         method changed to flip the decision, missing when it did not) and ``seconds``.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is English.
 
     Returns
     -------
@@ -44,26 +48,33 @@ def methods(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> table = pd.DataFrame({"method": ["sev", "lime"], "query": [0, 0], "flips": [1, 2], "seconds": [0.01, 0.03]})
     >>> ax = sev.plots.methods(table)
     """
+    speaker = Speaker({}, language=language)
     means = _prepare(table)
     ax = new_axes(ax, 6.4, 3.8)
     labels = [
-        name_text(method, 24) + (f"  ({share:.0%} unanswered)" if share else "")
+        name_text(method, 24) + (f"  ({_unanswered(share, speaker)})" if share else "")
         for method, share in zip(means.index, means["unanswered"], strict=True)
     ]
     ax.set_yscale("log")
     for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-        axis(_seconds)
+        axis(lambda value, _: _seconds(value).replace(".", speaker.raw("decimal")))
     labelled_points(ax, means["flips"].to_numpy(), means["seconds"].to_numpy(), labels)
-    ax.set_xlabel("mean number of features changed", color=FAINT)
-    ax.set_ylabel("mean seconds for one query", color=FAINT)
+    ax.set_xlabel(speaker.text("plot_mean_changed"), color=FAINT)
+    ax.set_ylabel(speaker.text("plot_mean_seconds"), color=FAINT)
     ax.set_xlim(0, 1.2 * max(float(means["flips"].max()), 1.0))
     ax.margins(y=0.25)
+    number_ticks(ax.xaxis, speaker.raw("decimal"))
     bare(ax, grid="x")
-    title(ax, "Sparsity and time by method", f"{table['query'].nunique():,} queries; low and left is better")
+    queries = speaker.text("plot_queries", n=speaker.count(table["query"].nunique()))
+    title(ax, speaker.text("plot_methods"), join_notes(queries, speaker.text("plot_low_left")))
     return ax
 
 
-def _seconds(value: float, _: object) -> str:
+def _unanswered(share: float, speaker: Speaker) -> str:
+    return speaker.text("plot_unanswered", share=speaker.percent(share, ".0f"))
+
+
+def _seconds(value: float) -> str:
     """Ticks at 1, 2 and 5 times a power of ten have a number."""
     return f"{value:g}" if f"{value:e}"[0] in "125" and value > 0 else ""
 

@@ -13,8 +13,8 @@ from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
 from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
-from sev.plots._shown import ShownExplanation, credibility_text, speaker_of
-from sev.text import enough_in_text
+from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
+from sev.text import Speaker, enough_in_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,9 @@ _POINTS, _NAME_LETTERS, _TEXT_LETTERS = 9.0, 30, 48
 _BINS, _MOST_CATEGORIES = 28, 8
 
 
-def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int = 0) -> Axes:
+def ranges(
+    explanation: ShownExplanation, *, ax: Axes | None = None, number: int = 0, language: ChosenLanguage = None
+) -> Axes:
     """Draw each changed feature on a bar of its values: distribution, the row's value, and what is enough.
 
     Parameters
@@ -35,6 +37,8 @@ def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int
         Where to draw; None makes a new figure.
     number : int, default=0
         Place of the set in ``explanation.sets``.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -59,7 +63,8 @@ def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int
         raise InputError(f"There is no change to draw: the status is {explanation.status}.")
     if not 0 <= number < len(explanation.sets):
         raise InputError(f"number={number} is not a set of this explanation: it has {len(explanation.sets)}.")
-    table = _prepare(explanation, number)
+    speaker = speaker_of(explanation, language)
+    table = _prepare(explanation, number, speaker)
     names = [wrap_text(name, _NAME_LETTERS) for name in table["label"]]
     texts = [wrap_text(text, _TEXT_LETTERS) for text in table["text"]]
     left = max(1.2, 0.25 + inches_of(names, _POINTS))
@@ -76,26 +81,27 @@ def ranges(explanation: ShownExplanation, *, ax: Axes | None = None, number: int
     for row, name, text, line in zip(rows, names, texts, table.to_dict("records"), strict=True):
         ax.text(-0.15, row, name, ha="right", va="center", fontsize=points, color=style.INK, **style.LITERAL)
         ax.text(_BAR + 0.15, row, text, ha="left", va="center", fontsize=points, color=style.NEGATIVE, **style.LITERAL)
-        (_draw_number if line["categories"] is None else _draw_categories)(ax, row, line)
+        (_draw_number if line["categories"] is None else _draw_categories)(ax, row, line, speaker)
     ax.set_xlim(-left, _BAR + right)
     ax.set_ylim(ends[-1] + 0.15, -0.12)
     style.empty(ax)
-    count = "1 feature" if len(table) == 1 else f"{len(table)} features"
-    target = style.name_text(speaker_of(explanation).decision(explanation.target))
+    target = style.name_text(speaker.decision(explanation.target))
     known = any(line is not None for line in table["enough"])
-    proven = "circle: now; square: the change that was found" + ("; blue: values that do, proven" if known else "")
-    status = "" if explanation.status is Status.OPTIMAL else "; a smaller change was not ruled out"
-    credible = credibility_text(explanation) if number == 0 else ""
-    below = f"{proven}; grey: the background{status}{credible}"
-    title(ax, f"Predicted {target}: what would change it ({count})", below)
+    notes = (
+        speaker.text("plot_ranges_marks"),
+        speaker.text("plot_ranges_proven") if known else "",
+        speaker.text("plot_ranges_background"),
+        "" if explanation.status is Status.OPTIMAL else speaker.text("plot_not_ruled_out"),
+        credibility_text(explanation, speaker) if number == 0 else "",
+    )
+    title(ax, speaker.text("plot_ranges", target=target, n=len(table)), join_notes(*notes))
     return ax
 
 
-def _prepare(explanation: ShownExplanation, number: int) -> pd.DataFrame:
+def _prepare(explanation: ShownExplanation, number: int, speaker: Speaker) -> pd.DataFrame:
     """One line a feature: its label, old and new value, the values that do, where the background has its values, and
     the change in words.
     """
-    speaker = speaker_of(explanation)
     background = explanation.background()
     query, made = explanation.query, explanation.donor_of(number)
     old, new = (query, made) if explanation.kind == "minus" else (explanation.reference, made)
@@ -153,7 +159,7 @@ def _categories(
     return {"old": told(old), "new": told(new), "values": None, "low": 0.0, "high": 1.0, "categories": parts}
 
 
-def _draw_number(ax: Any, row: float, line: dict[str, Any]) -> None:
+def _draw_number(ax: Any, row: float, line: dict[str, Any], speaker: Speaker) -> None:
     low, high = line["low"], line["high"]
 
     def at(value: float) -> float:
@@ -175,10 +181,10 @@ def _draw_number(ax: Any, row: float, line: dict[str, Any]) -> None:
         if np.isfinite(value):
             ax.scatter(at(value), row + 0.14, s=46, color=colour, marker=marker, edgecolor=style.PAPER, zorder=4)
     for x, side, value in ((0.0, "left", low), (_BAR, "right", high)):
-        ax.text(x, row + 0.27, f"{value:g}", ha=side, va="top", fontsize=7, color=style.FAINT)
+        ax.text(x, row + 0.27, speaker.number(value, "g"), ha=side, va="top", fontsize=7, color=style.FAINT)
 
 
-def _draw_categories(ax: Any, row: float, line: dict[str, Any]) -> None:
+def _draw_categories(ax: Any, row: float, line: dict[str, Any], _: Speaker) -> None:
     """A bar divided by shares; what the row has is orange and marked, what does is blue and hatched."""
     looks = {"old": (style.POSITIVE_PALE, ""), "do": (style.NEGATIVE_PALE, "///"), "": ("#EFEFEF", "")}
     x = 0.0

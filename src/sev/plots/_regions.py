@@ -12,18 +12,18 @@ from sev.core import Status, kind_label
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanations
+from sev.plots._shown import ChosenLanguage, ShownExplanations, speaker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Name, colour and hatch of each kind of region, by code.
+#: Text, colour and hatch of each kind of region, by code.
 _REGIONS = (
-    ("other class", "#EEF5FA", ""),
-    ("1 feature", "#F4C4A2", ""),
-    ("both features", "#F0C64A", "///"),
-    ("unexplainable", "#B3B3B3", "xxx"),
-    ("undecided or error", "#DDDDDD", "..."),
+    ("plot_other_class", "#EEF5FA", ""),
+    ("plot_one_feature", "#F4C4A2", ""),
+    ("plot_both_features", "#F0C64A", "///"),
+    ("status_unexplainable", "#B3B3B3", "xxx"),
+    ("plot_undecided_or_error", "#DDDDDD", "..."),
 )
 
 
@@ -60,7 +60,7 @@ def plane(ranges: Mapping[str, tuple[float, float]], n: int = 121) -> pd.DataFra
     return pd.DataFrame({first: grid_across.ravel(), second: grid_up.ravel()})
 
 
-def regions(explanations: ShownExplanations, *, ax: Axes | None = None) -> Axes:
+def regions(explanations: ShownExplanations, *, ax: Axes | None = None, language: ChosenLanguage = None) -> Axes:
     """Draw regions of equal sparse explanation value, with decision boundary and reference.
 
     Parameters
@@ -69,6 +69,8 @@ def regions(explanations: ShownExplanations, *, ax: Axes | None = None) -> Axes:
         Of the rows of :func:`plane`, by a model of two features.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -88,6 +90,7 @@ def regions(explanations: ShownExplanations, *, ax: Axes | None = None) -> Axes:
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y, reference="mean")
     >>> ax = sev.plots.regions(explainer.explain(sev.plots.plane({"debt": (0, 8), "late": (0, 8)}, n=9)))
     """
+    speaker = speaker_of(explanations, language)
     codes, scores, reference, threshold = _prepare(explanations)
     ax = style.new_axes(ax, 6.4, 4.0)
     from matplotlib.colors import BoundaryNorm, ListedColormap
@@ -116,14 +119,15 @@ def regions(explanations: ShownExplanations, *, ax: Axes | None = None) -> Axes:
         Line2D([], [], color=style.NEGATIVE, linewidth=2.4),
         Line2D([], [], marker="*", color=style.INK, linestyle="none", markersize=11),
     ]
-    names = [_REGIONS[code][0] for code in present] + ["decision boundary", "reference"]
-    style.legend(ax, handles, names)
-    ax.set_xlabel(style.name_text(first), color=style.FAINT, **style.LITERAL)
-    ax.set_ylabel(style.name_text(second), color=style.FAINT, **style.LITERAL)
+    names = [*(_REGIONS[code][0] for code in present), "plot_boundary", "plot_reference"]
+    style.legend(ax, handles, [speaker.text(name) for name in names])
+    ax.set_xlabel(style.name_text(speaker.label(first)), color=style.FAINT, **style.LITERAL)
+    ax.set_ylabel(style.name_text(speaker.label(second)), color=style.FAINT, **style.LITERAL)
+    for axis in (ax.xaxis, ax.yaxis):
+        style.number_ticks(axis, speaker.raw("decimal"))
     ax.tick_params(length=0, labelsize=8.5)
-    label = kind_label(explanations.kind)
-    what = "set to the reference's values" if explanations.kind == "minus" else "taken from the query"
-    title(ax, f"How many features explain, by place ({label})", f"features {what}")
+    head = speaker.text("plot_regions", label=kind_label(explanations.kind))
+    title(ax, head, speaker.text(f"plot_regions_{explanations.kind}"))
     return ax
 
 

@@ -10,13 +10,16 @@ import pandas as pd
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanation, credibility_text, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
+from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explainer: Any = None) -> Axes:
+def score_path(
+    explanation: ShownExplanation, *, ax: Axes | None = None, explainer: Any = None, language: ChosenLanguage = None
+) -> Axes:
     """Draw the score as the features of the first set are changed one by one, against the threshold.
 
     Parameters
@@ -27,6 +30,8 @@ def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explain
         Where to draw; None makes a new figure.
     explainer : Explainer, default=None
         Needed only for explanations that were read from a file, which do not carry the model.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -47,7 +52,9 @@ def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explain
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.score_path(explainer.explain_one(X.iloc[5]))
     """
-    table = _prepare(explanation, explainer)
+    speaker = speaker_of(explanation, language)
+    target = style.name_text(speaker.decision(explanation.target))
+    table = _prepare(explanation, explainer, speaker)
     ax = style.new_axes(ax, 7.2, 1.5 + 0.42 * len(table))
     places = np.arange(len(table))
     scores = table["score"].to_numpy()
@@ -64,7 +71,7 @@ def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explain
         colour, marker = (style.POSITIVE, "o") if positive else (style.NEGATIVE, "s")
         ax.scatter(score, place, s=80, color=colour, marker=marker, edgecolor=style.PAPER, zorder=4)
         ax.annotate(
-            f"{score:.3g}",
+            speaker.number(score),
             (score, place),
             xytext=(0, 8),
             textcoords="offset points",
@@ -76,31 +83,25 @@ def score_path(explanation: ShownExplanation, *, ax: Axes | None = None, explain
     ax.set_yticks(places, table["label"].tolist(), **style.LITERAL)
     ax.set_ylim(len(table) - 0.6, -0.75)
     ax.set_xlim(low, high)
-    ax.set_xlabel(
-        f"score of {style.name_text(speaker_of(explanation).decision(explanation.target))}",
-        color=style.FAINT,
-        **style.LITERAL,
-    )
+    ax.set_xlabel(speaker.text("plot_score_of", target=target), color=style.FAINT, **style.LITERAL)
+    style.number_ticks(ax.xaxis, speaker.raw("decimal"))
     style.bare(ax)
-    target = style.name_text(speaker_of(explanation).decision(explanation.target))
-    across = "below" if explanation.kind == "minus" else "above"
+    note = speaker.text("plot_path_note", threshold=speaker.number(explanation.threshold), target=target)
     title(
         ax,
-        f"The score on its way {across} the threshold",
-        f"threshold {explanation.threshold:.3g} (dashed); right of it: predicted {target}"
-        f"{credibility_text(explanation)}",
+        speaker.text("plot_path_below" if explanation.kind == "minus" else "plot_path_above"),
+        join_notes(note, credibility_text(explanation, speaker)),
     )
     return ax
 
 
-def _prepare(explanation: ShownExplanation, explainer: Any) -> pd.DataFrame:
+def _prepare(explanation: ShownExplanation, explainer: Any, speaker: Speaker) -> pd.DataFrame:
     """One line a step: ``label``, ``feature``, ``score``, ``positive``."""
     if not explanation.sets:
         raise InputError(f"There is no path to draw: the explanation is {explanation.status}.")
     table = explanation.path_scores(explainer=explainer)
     start, donor = ("query", explanation.reference) if explanation.kind == "minus" else ("reference", explanation.query)
-    speaker = speaker_of(explanation)
-    labels = [start]
+    labels = [speaker.text(f"plot_{start}")]
     for name in table["feature"][1:]:
         value = style.name_text(speaker.value(name, donor), 30)
         labels.append(f"{style.name_text(speaker.label(name), 28)} → {value}")

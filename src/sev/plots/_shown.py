@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from sev.core import Status
-from sev.text import Labels, NotPermitted, ProofScope, Speaker
+from sev.text import Labels, Language, NotPermitted, ProofScope, Speaker
 from sev.typing import FloatArray, Kind
+
+#: What a caller may choose as the language of a picture; None is that of the labels.
+ChosenLanguage: TypeAlias = str | Path | Language | None
 
 
 class ShownExplanation(Protocol):
@@ -107,15 +111,35 @@ class ShownExplanations(Protocol):
     def feature_pairs(self) -> pd.DataFrame: ...
 
 
-def speaker_of(shown: ShownExplanation | ShownExplanations) -> Speaker:
-    """The names of features, values and decisions that the results' own labels give them."""
-    return Speaker(shown.columns, labels=shown.labels)
+def speaker_of(shown: ShownExplanation | ShownExplanations, language: ChosenLanguage = None) -> Speaker:
+    """The names of features, values and decisions that the results' own labels give them, and the texts of a language.
+
+    Parameters
+    ----------
+    shown : Explanation or Explanations
+        What is drawn.
+    language : str, path or mapping, default=None
+        None is the language of the labels.
+    """
+    return Speaker(shown.columns, language=language, labels=shown.labels)
 
 
-def credibility_text(explanation: ShownExplanation) -> str:
+def credibility_text(explanation: ShownExplanation, speaker: Speaker) -> str:
     """How ordinary the result of the first set is, where that is known."""
     share = explanation.credibility
     if share is None:
         return ""
-    which = "the result" if len(explanation.sets) == 1 else "the first result"
-    return f"; {which} is more ordinary than {share:.0%} of the real rows of the other class"
+    name = "plot_credibility" if len(explanation.sets) == 1 else "plot_credibility_first"
+    return speaker.text(name, share=speaker.percent(share, ".0f"))
+
+
+def join_notes(*notes: str) -> str:
+    """The parts of a line under a title, without those that are empty."""
+    return "; ".join(note for note in notes if note)
+
+
+def share_text(share: float, speaker: Speaker) -> str:
+    """A share in whole percent; small ones are told apart from none."""
+    if 0 < share < 0.01:
+        return f"<{speaker.percent(0.01, '.0f')}"
+    return speaker.percent(share, ".0f")

@@ -11,15 +11,20 @@ import pandas as pd
 from sev.core import Status, kind_label
 from sev.plots._bars import side_by_side
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanations
+from sev.plots._shown import ChosenLanguage, ShownExplanations, speaker_of
 from sev.plots._style import ENDINGS, FAINT, name_text
+from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def sizes(
-    explanations: ShownExplanations | Mapping[str, ShownExplanations], *, ax: Axes | None = None, share: bool = True
+    explanations: ShownExplanations | Mapping[str, ShownExplanations],
+    *,
+    ax: Axes | None = None,
+    share: bool = True,
+    language: ChosenLanguage = None,
 ) -> Axes:
     """Draw the distribution of sparse explanation values, of one model or of several side by side.
 
@@ -34,6 +39,8 @@ def sizes(
         Where to draw; None makes a new figure.
     share : bool, default=True
         Draw shares of the explained rows; False draws their numbers.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -51,10 +58,18 @@ def sizes(
     >>> ax = sev.plots.sizes({"all features": many, "without age": explainer.explain(X, restricted=["age"])})
     """
     models = explanations if isinstance(explanations, Mapping) else {"": explanations}
-    ax = side_by_side(_prepare(models), ax, share=share, of="explained rows")
-    ax.set_xlabel("features in the smallest set", color=FAINT)
+    speaker = speaker_of(next(iter(models.values())), language)
+    ax = side_by_side(
+        _prepare(models),
+        ax,
+        speaker,
+        share=share,
+        axis_label=speaker.text("plot_share_of_rows" if share else "plot_explained_rows"),
+        names={name: speaker.text(f"status_{name}") for name in ENDINGS},
+    )
+    ax.set_xlabel(speaker.text("plot_smallest_set"), color=FAINT)
     kinds = sorted({kind_label(many.kind) for many in models.values()})
-    title(ax, f"How many features explain a decision ({' and '.join(kinds)})", _subtitle(models))
+    title(ax, speaker.text("plot_sizes", label=speaker.join(kinds)), _subtitle(models, speaker))
     return ax
 
 
@@ -73,13 +88,15 @@ def _prepare(models: Mapping[str, ShownExplanations]) -> pd.DataFrame:
     return table.assign(share=table["count"] / table["explained"].clip(lower=1))
 
 
-def _subtitle(models: Mapping[str, ShownExplanations]) -> str:
+def _subtitle(models: Mapping[str, ShownExplanations], speaker: Speaker) -> str:
     parts = []
     for model, many in models.items():
         count = int((many.statuses != Status.NOT_TARGET).sum())
         found = int((~np.isnan(many.sizes)).sum())
-        # means of several models are over other rows: those in which each found a set
-        over = "" if found == count else f" of the {found:,} with a set"
-        mean = "" if not found else f", mean {many.mean_size():.2f}{over}"
-        parts.append(f"{name_text(model)}{': ' if model else ''}{count:,} explained rows{mean}")
+        words = [speaker.text("plot_count_explained", n=speaker.count(count))]
+        if found:
+            # means of several models are over other rows: those in which each found a set
+            name = "plot_mean" if found == count else "plot_mean_of"
+            words.append(speaker.text(name, value=speaker.number(many.mean_size(), ".2f"), n=speaker.count(found)))
+        parts.append(f"{name_text(model)}{': ' if model else ''}{', '.join(words)}")
     return "   ".join(parts)

@@ -10,6 +10,7 @@ from sev._optional import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 #: Of the class being explained, and of the other one (Okabe and Ito's orange and blue).
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
@@ -71,6 +72,23 @@ def bare(ax: Axes, *, grid: Literal["", "x", "y"] = "") -> None:
     ax.set_axisbelow(True)
     if grid:
         ax.grid(axis=grid, color="#E6E6E6", linewidth=0.8)
+
+
+def number_ticks(axis: Axis, decimal: str) -> None:
+    """Write the numbers along an axis with a language's mark for decimals."""
+    if decimal == ".":
+        return
+    ticker = require("matplotlib.ticker", extra="plots", feature="Drawing")
+    plain = ticker.ScalarFormatter()
+
+    class LanguageFormatter(ticker.FuncFormatter):  # type: ignore[name-defined]
+        """The usual numbers; matplotlib itself knows only the marks of the operating system."""
+
+        def set_locs(self, locs: Any) -> None:
+            plain.set_axis(self.axis)
+            plain.set_locs(locs)
+
+    axis.set_major_formatter(LanguageFormatter(lambda value, place: plain(value, place).replace(".", decimal)))
 
 
 def empty(ax: Axes) -> None:

@@ -8,14 +8,20 @@ import numpy as np
 import pandas as pd
 
 from sev.plots._headings import title
-from sev.plots._shown import ShownExplanations, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanations, join_notes, share_text, speaker_of
 from sev.plots._style import INK, LITERAL, PAPER, name_texts, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_features: int = 12) -> Axes:
+def together(
+    explanations: ShownExplanations,
+    *,
+    ax: Axes | None = None,
+    max_features: int = 12,
+    language: ChosenLanguage = None,
+) -> Axes:
     """Draw how often two features are in the same explanation.
 
     Parameters
@@ -26,6 +32,8 @@ def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_fea
         Where to draw; None makes a new figure.
     max_features : int, default=12
         The most used ones are shown.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is the language of the labels.
 
     Returns
     -------
@@ -42,6 +50,7 @@ def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_fea
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.together(explainer.explain(X))
     """
+    speaker = speaker_of(explanations, language)
     table = _prepare(explanations, max_features)
     ax = new_axes(ax, 2.6 + 0.52 * len(table), 1.7 + 0.42 * len(table))
     from matplotlib.colors import LinearSegmentedColormap
@@ -65,7 +74,7 @@ def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_fea
             share = values[row, column]
             single = row == column
             strong = not single and share > 0.75 * top
-            text = "·" if not share else (f"{share:.0%}" if share >= 0.01 else "<1%")
+            text = share_text(share, speaker) if share else "·"
             ax.text(
                 column,
                 row,
@@ -78,7 +87,6 @@ def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_fea
             )
             if single:
                 ax.add_patch(Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, edgecolor="#9A9A9A"))
-    speaker = speaker_of(explanations)
     names = name_texts([speaker.label(name) for name in table.index], 26)
     ax.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor", fontsize=9, **LITERAL)
     ax.set_yticks(range(len(names)), names, fontsize=9, **LITERAL)
@@ -86,8 +94,8 @@ def together(explanations: ShownExplanations, *, ax: Axes | None = None, max_fea
     for spine in ax.spines.values():
         spine.set_visible(False)
     hidden = len(explanations.feature_names) - len(table)
-    more = f"; {hidden} less used not shown" if hidden else ""
-    title(ax, "Features that explain together", f"share of explained rows; framed: alone or with others{more}")
+    rest = speaker.text("plot_less_used", n=speaker.count(hidden)) if hidden else ""
+    title(ax, speaker.text("plot_together"), join_notes(speaker.text("plot_together_note"), rest))
     return ax
 
 

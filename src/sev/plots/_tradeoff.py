@@ -10,22 +10,29 @@ from sev.core import kind_label
 from sev.exceptions import InputError
 from sev.plots._headings import title
 from sev.plots._points import labelled_points
-from sev.plots._style import FAINT, LITERAL, bare, name_text, new_axes
+from sev.plots._shown import ChosenLanguage, join_notes
+from sev.plots._style import FAINT, LITERAL, bare, name_text, new_axes, number_ticks
+from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Columns of mean sizes, those of :func:`sev.compare` among them, and what each is called.
+#: Columns of mean sizes, those of :func:`sev.compare` among them, and the text that names each.
 _SIZES = {
-    "mean_size": "mean number of features in the smallest set",
-    "sev_minus": f"mean {kind_label('minus')}: features in the smallest set",
-    "sev_plus": f"mean {kind_label('plus')}: features in the smallest set",
-    "sev_restricted": "mean SEV(R): allowed features in the smallest set",
+    "mean_size": ("plot_mean_size", ""),
+    "sev_minus": ("plot_mean_kind", kind_label("minus")),
+    "sev_plus": ("plot_mean_kind", kind_label("plus")),
+    "sev_restricted": ("plot_mean_restricted", ""),
 }
 
 
 def tradeoff(
-    table: pd.DataFrame, *, ax: Axes | None = None, accuracy: str = "accuracy", size: str | None = None
+    table: pd.DataFrame,
+    *,
+    ax: Axes | None = None,
+    accuracy: str = "accuracy",
+    size: str | None = None,
+    language: ChosenLanguage = None,
 ) -> Axes:
     """Draw models as points: accuracy against the mean number of features that explain a decision.
 
@@ -40,6 +47,8 @@ def tradeoff(
     size : str, default=None
         The column on the horizontal axis; None takes the first of ``mean_size``, ``sev_minus``, ``sev_plus`` and
         ``sev_restricted`` that the table has.
+    language : str, path or mapping, default=None
+        "en", "de" or "es"; a YAML file, or its content. None is English.
 
     Returns
     -------
@@ -53,17 +62,29 @@ def tradeoff(
     >>> sev.plots.tradeoff(table).get_xlabel()
     'mean SEV-: features in the smallest set'
     """
+    speaker = Speaker({}, language=language)
     size = _size_column(table) if size is None else size
     points, without = _prepare(table, accuracy, size)
     ax = new_axes(ax, 6.4, 3.8)
     labelled_points(ax, points[size].to_numpy(), points[accuracy].to_numpy(), [str(name) for name in points.index])
-    ax.set_xlabel(_SIZES.get(size, name_text(size)), color=FAINT, **LITERAL)
-    ax.set_ylabel(name_text(accuracy), color=FAINT, **LITERAL)
+    ax.set_xlabel(_size_text(size, speaker), color=FAINT, **LITERAL)
+    up = speaker.text("plot_accuracy") if accuracy == "accuracy" else name_text(accuracy)
+    ax.set_ylabel(up, color=FAINT, **LITERAL)
     ax.margins(x=0.12, y=0.25)
+    for axis in (ax.xaxis, ax.yaxis):
+        number_ticks(axis, speaker.raw("decimal"))
     bare(ax, grid="y")
-    lost = f"; no explained rows: {', '.join(without)}" if without else ""
-    title(ax, "Accuracy and sparsity", f"high and left is better{lost}")
+    lost = speaker.text("plot_no_rows", what=", ".join(without)) if without else ""
+    title(ax, speaker.text("plot_tradeoff"), join_notes(speaker.text("plot_high_left"), lost))
     return ax
+
+
+def _size_text(size: str, speaker: Speaker) -> str:
+    """What a column of mean sizes is called; one of the user's own keeps its name."""
+    if size not in _SIZES:
+        return name_text(size)
+    name, label = _SIZES[size]
+    return speaker.text(name, label=label)
 
 
 def _size_column(table: pd.DataFrame) -> str:

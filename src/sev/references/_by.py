@@ -14,6 +14,7 @@ from sev.core import suggest_name, warn_user
 from sev.exceptions import InputError, PositiveReferenceError, ReferenceWarning, UnknownFeatureError
 from sev.references._assign import AssignGroup
 from sev.references._protocol import Assignment, Background, FittedReference, Reference
+from sev.text import reference_name
 from sev.typing import BoolArray, ColumnLabel
 
 #: Columns of numbers with more different values than this are cut into intervals.
@@ -106,7 +107,7 @@ class By:
                 ReferenceWarning,
             )
         overall = _fit_group(inner, background)
-        return _put_together(self.column, values, edges, [*parts, overall], [*names, "all rows"])
+        return _put_together(self.column, values, edges, [*parts, overall], [*names, reference_name("all")])
 
     def _groups(self, background: Background) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         known = background.rows[self.column].dropna()
@@ -128,14 +129,14 @@ class By:
         if values:
             for value in values:
                 same = (column == value).to_numpy(dtype=bool, na_value=False)
-                yield f"{self.column} {value}", same & ~missing
+                yield reference_name("equal", label=self.column, value=value), same & ~missing
         else:
             numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
             ends = [-np.inf, *edges, np.inf]
             for low, high in pairwise(ends):
                 inside = (numbers > low) & (numbers <= high)
                 yield _interval_name(self.column, low, high), inside & ~missing
-        yield f"{self.column} missing", missing
+        yield reference_name("missing", label=self.column), missing
 
 
 def _fit_if_accepted(inner: Reference, group: Background) -> FittedReference | None:
@@ -185,5 +186,7 @@ def _put_together(
 
 def _interval_name(column: ColumnLabel, low: float, high: float) -> str:
     if np.isinf(low):
-        return f"{column} at most {high:g}"
-    return f"{column} above {low:g}" if np.isinf(high) else f"{column} above {low:g} up to {high:g}"
+        return reference_name("at_most", label=column, last=f"{high:g}")
+    if np.isinf(high):
+        return reference_name("above", label=column, first=f"{low:g}")
+    return reference_name("between", label=column, first=f"{low:g}", last=f"{high:g}")

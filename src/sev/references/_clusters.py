@@ -15,6 +15,7 @@ from sev.references._distance import Distance
 from sev.references._points import Points
 from sev.references._protocol import Background, FittedReference
 from sev.references._typical import Typical
+from sev.text import reference_name
 from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Rows that the groups are formed from, and rows that the number of groups is chosen on.
@@ -96,7 +97,8 @@ class Clusters:
         kept = ~background.is_positive(rows)
         _report_left_out(kept)
         names = [
-            f"group {n + 1} of {len(kept)} ({size / len(used):.0%} of the other class)" for n, size in enumerate(sizes)
+            reference_name("group", first=n + 1, last=len(kept), share=f"{size / len(used):.0%}")
+            for n, size in enumerate(sizes)
         ]
         return FittedReference(
             rows.loc[kept].reset_index(drop=True),

@@ -11,6 +11,7 @@ from sev.exceptions import InputError
 from sev.references._assign import AssignNearest
 from sev.references._distance import Distance
 from sev.references._protocol import Background, FittedReference
+from sev.text import reference_name
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Nearest:
         """
         rows = background.rows.loc[background.accepted]
         rows = rows.loc[~_is_repeated(rows)]
-        names = tuple(f"row {label}" for label in rows.index.tolist())
+        names = tuple(reference_name("row", value=label) for label in rows.index.tolist())
         rows = rows.reset_index(drop=True)
         several = self.k > 1
         assign = AssignNearest(distance=Distance.of(background), k=self.k, several=several)

@@ -73,7 +73,7 @@ def _cards(many: Explanations, explained: int, speaker: Speaker) -> list[tuple[s
     ]
     known = _known_credibilities(many)
     if known.size:
-        cards.append(("report_card_credible", f"{(known >= _least(many)).mean():.0%}"))
+        cards.append(("report_card_credible", speaker.percent((known >= _least(many)).mean(), ".0f")))
     cards += [
         (f"status_{status}", speaker.count(count))
         for status in _ENDINGS
@@ -141,7 +141,7 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
     if about is not None:
         rows = about["n_background"]
         facts += [
-            ("model", about["model"]),
+            ("model", _model(about, speaker)),
             ("backend", _known_text(f"report_backend_{about['backend'].replace(' ', '_')}", about["backend"], speaker)),
             ("package", " ".join(about["package"]) if about["package"] else None),
             ("background", speaker.text("report_fact_rows", n=speaker.count(rows)) if rows else None),
@@ -168,6 +168,13 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
             if digest is not None
         ),
     ]
+
+
+def _model(about: dict[str, Any], speaker: Speaker) -> str:
+    """Class of the model; of a pipeline also that of its last step."""
+    if about["last_step"] is None:
+        return str(about["class"])
+    return speaker.text("report_fact_pipeline", what=about["class"], last=about["last_step"])
 
 
 def _known_text(name: str, otherwise: str, speaker: Speaker) -> str:

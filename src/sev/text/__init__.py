@@ -3,6 +3,7 @@
 from sev.text._labels import Labels
 from sev.text._language import LANGUAGES, Language, Wording, load_language, load_wording, parse_mapping, read_mapping
 from sev.text._menu import enough_in_text, menu_table
+from sev.text._reference_names import reference_name
 from sev.text._sentences import Speaker
 from sev.text._statements import Enough, EnoughRange, NotPermitted, ProofScope, Statement, proof_scope
 from sev.text._tables import html_table
@@ -30,5 +31,6 @@ __all__ = [
     "parse_mapping",
     "proof_scope",
     "read_mapping",
+    "reference_name",
     "round_inward",
 ]

@@ -12,6 +12,8 @@ import pandas as pd
 from sev.core import Status, plain_value
 from sev.text._labels import Labels
 from sev.text._language import Language, Wording, load_language, load_wording, overridden
+from sev.text._letters import name_for_letter
+from sev.text._reference_names import tell_reference
 from sev.text._statements import Enough, EnoughRange, Statement
 from sev.text._values import feature_value, round_inward
 
@@ -96,7 +98,7 @@ class Speaker:
         limited = f"{name}_{statement.scope}"
         if self._letters and f"letter_{name}" in self._texts and f"letter_{limited}" not in self._texts:
             limited = name
-        texts = [self._fill(limited if limited in self._texts else name)]
+        texts = [self._fill(self._for_letter(limited if limited in self._texts else name, statement))]
         if not beside_sentence:
             if self._is_limited(statement):
                 texts.append(self._fill("proof_credible", share=self.percent(statement.min_credibility)))
@@ -169,6 +171,11 @@ class Speaker:
     def language(self) -> str:
         """Code of the language that the texts are in, for pages; English where it is not known."""
         return str(self._texts["code"])
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features that it speaks of."""
+        return tuple(self._columns)
 
     def count(self, number: int) -> str:
         """A count with the language's separator of thousands.
@@ -271,17 +278,17 @@ class Speaker:
     def _more(self, statement: Statement) -> Iterator[str]:
         if statement.n_sets > 1:
             number = "many" if statement.n_sets > 2 else "one"
-            yield self._fill(
-                f"other_sets_{number if statement.sets_complete else 'at_least'}", n=self.count(statement.n_sets - 1)
-            )
+            name = f"other_sets_{number if statement.sets_complete else 'at_least'}"
+            yield self._fill(self._for_letter(name, statement), n=self.count(statement.n_sets - 1))
         if statement.status is Status.UNEXPLAINABLE and statement.searched == "candidates":
             yield self._fill("candidates")
         if statement.status is Status.FEASIBLE:
             name = "feasible_cost" if statement.minimise == "cost" else "feasible"
-            yield self._fill(name, n=statement.lower_bound)
+            yield self._fill(self._for_letter(name, statement), n=statement.lower_bound)
         yield from self._credible(statement)
         if statement.compared_with and statement.status not in (Status.NOT_TARGET, Status.ERROR):
-            yield self._fill("compared_with", reference=statement.compared_with)
+            told = tell_reference(statement.compared_with, self, self._wording)
+            yield self._fill("compared_with", reference=told)
         yield from self._not_permitted(statement)
 
     @staticmethod
@@ -337,7 +344,7 @@ class Speaker:
 
     def _not_permitted(self, statement: Statement) -> Iterator[str]:
         if statement.not_permitted != "none":
-            yield self._fill(f"not_permitted_{statement.not_permitted}")
+            yield self._fill(self._for_letter(f"not_permitted_{statement.not_permitted}", statement))
 
     def _decision(self, name: str, statement: Statement) -> str:
         decision, other = self._labels.decision(statement.target), self._labels.decision(statement.other)
@@ -535,6 +542,10 @@ class Speaker:
         if isinstance(template, Mapping):
             template = template.get(by_class, load_language(None)[name])
         return str(template.format_map(_Blank(fields)))
+
+    def _for_letter(self, name: str, statement: Statement) -> str:
+        """The text of a letter for one change, where there is one."""
+        return name_for_letter(name, statement, self._texts, self._overridden) if self._letters else name
 
     def _variant(self, name: str, variant: str) -> str:
         """A text for letters or for one thing, where there is one: who sets a text sets its variants, too."""

@@ -35,7 +35,7 @@
     const shares = new Intl.NumberFormat(lang, { style: "percent", maximumFractionDigits: 1 });
     const percent = (share) => (share === null ? "" : shares.format(share));
     const haystack = Array.from({ length: n }, (_, row) =>
-      [data.id[row], data.statuses[data.status[row]], columns.features(row), data.text[row]].join("\n").toLowerCase());
+      [data.id[row], data.names[data.status[row]], columns.features(row), data.text[row]].join("\n").toLowerCase());
     const view = { rows: Array.from({ length: n }, (_, row) => row), page: 0, sort: "row", down: false };
 
     function choose() {
