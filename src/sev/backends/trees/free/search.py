@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sev.actions import Destinations, Moves, NumberDestinations
+from sev.actions import Destinations, Moves, NumberDestinations, on_grid
 from sev.backends._links import inner_backend
 from sev.backends._reading import Reading
 from sev.backends.free import Enough, FreeProblem, FreeSolution
@@ -118,7 +118,7 @@ def list_values(problem: FreeProblem) -> tuple[dict[int, FloatArray], frozenset[
         if (origin == origin[0]).all() and last - first < _MOST_ON_GRID:
             steps = np.arange(np.floor(first), np.ceil(last) + 1.0)
             values[number] = np.unique(
-                np.concatenate([problem.observed.get(number, steps[:0]), origin[0] + steps * one.step])
+                np.concatenate([problem.observed.get(number, steps[:0]), on_grid(steps, one.step, origin[0])])
             )
             listed.add(number)
     return values, frozenset(listed)
