@@ -270,9 +270,10 @@ class BoundActions:
                     allowed[:, : len(names)] &= order.choices[None, :] > order.rows[:, None]
                 if self._is_named("decrease", number):
                     allowed[:, : len(names)] &= order.choices[None, :] < order.rows[:, None]
-        if values == "typical":
+        if values == "typical":  # the reference's own, or missing where that is permitted
             wanted = self.places(number, references, choices)[assigned]
-            allowed &= np.arange(len(choices))[None, :] == wanted[:, None]
+            missing_too = [any(cell[0] == "missing" for cell in key) for key in self._keys(number, choices)]
+            allowed &= (np.arange(len(choices))[None, :] == wanted[:, None]) | np.array(missing_too)
         own = np.flatnonzero(old >= 0)
         allowed[own, old[own]] = False
         distances = self._distances(number, queries, choices)
