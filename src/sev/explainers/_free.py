@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from sev.core import Answers, LazyList, Limits, Status, unpack
 from sev.explainers._distances import MOST_ORDERED
 from sev.explainers._free_answers import FreeAnswers
 from sev.explainers._free_choice import CredibleRows, order_of_sets
+from sev.explainers._lost_sets import find_other_values
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
 from sev.explainers._rules_in_ranges import keep_rules_in_ranges
 from sev.explainers._vertices import score_rows_safely
@@ -356,7 +358,23 @@ class FreeWork:
             known.proven[int(rows[place])] = int(solution.lower_bound[place]) - 1
             if solution.complete[place]:
                 known.smallest[int(rows[place])] = sets[owner == place]
-        return found.keep_sets(good), np.union1d(refused, lost)
+        if problem.minimise == "features":
+            found = find_other_values(found, good, len(problem.space), partial(self._search_sets, problem, rows))
+        else:
+            found = found.keep_sets(good)
+        return found, np.union1d(refused, lost)
+
+    def _search_sets(
+        self, problem: FreeProblem, rows: IntArray, places: IntArray, sets: list[BoolArray], size: int
+    ) -> FreeSolution:
+        """All values of some sets of one size."""
+        some = replace(
+            self._take(problem, rows[places]),
+            proven=dict.fromkeys(range(len(places)), size - 1),
+            smallest=dict(enumerate(sets)),
+            limits=replace(_limits_again(problem.limits), max_size=size),
+        )
+        return CandidateSearch().solve(some)
 
 
 class _Known(NamedTuple):
