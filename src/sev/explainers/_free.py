@@ -159,7 +159,7 @@ class FreeWork:
         rules = [rule for rule in self._bound.rules if not rule.broken(self._bound.cells(rule, query)).any()]
         if not rules:
             return enough
-        return keep_rules_in_ranges(enough, rules, self._bound, destinations, results.iloc[[place]])
+        return keep_rules_in_ranges(enough, rules, self._bound, destinations, row, results.iloc[[place]])
 
     def _destinations(self, queries: pd.DataFrame, assigned: IntArray) -> Destinations:
         """The values that each feature of each row may take."""
