@@ -289,7 +289,9 @@ class Explainer(ExplainerSetup):
         """For each explained row and feature: can it change the decision alone, and by which share of its values?
 
         A reason that a person cannot act on misleads. Each permitted value is scored by the model; of a number with
-        many values, those that occur in the background stand for all (``searched`` is "candidates" then).
+        many values, some that occur in the background stand for all (``searched`` is "candidates" then). Where none of
+        these works, linear, additive and tree models are searched over all values: ``searched`` is "all" where that
+        proves that none does.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="how long")
     options = parser.parse_args()
     totals, n_bad, seed = Totals(), 0, options.first
-    end = time.monotonic() + 60 * options.minutes
+    end, shown = time.monotonic() + 60 * options.minutes, time.monotonic()
     while time.monotonic() < end and (options.count is None or seed < options.first + options.count):
         found = run_seed(seed, totals)
         n_bad += bool(found)
@@ -25,6 +25,10 @@ def main() -> int:
             sys.stdout.write(f"seed {seed}: {problem}\n")
             sys.stdout.flush()
         seed += 1
+        if time.monotonic() - shown > 30:
+            shown = time.monotonic()
+            sys.stdout.write(f"seeds to {seed - 1}: {totals}; {n_bad} seeds with differences\n")
+            sys.stdout.flush()
     sys.stdout.write(f"seeds {options.first} to {seed - 1}: {totals}; {n_bad} seeds with differences\n")
     return 1 if n_bad else 0
 
