@@ -19,6 +19,8 @@ from sev.backends.free import (
     FreeSearch,
     FreeSolution,
     NetworkRanges,
+    RangeFinder,
+    RangesOfProven,
     move_rows,
 )
 from sev.backends.trees.free import TreeSearch
@@ -232,7 +234,7 @@ class FreeWork:
             if not isinstance(search, CandidateSearch):
                 limits = _limits_again(limits)
             wider = replace(problem, limits=limits, proven=known.proven, smallest=known.smallest)
-            parts.append((again, CandidateSearch().solve(self._take(wider, again))))
+            parts.append((again, CandidateSearch(self._range_finder()).solve(self._take(wider, again))))
         return FreeSolution.merge(parts).sorted_by_cost()
 
     def _scores_of(self, found: FreeSolution, results: pd.DataFrame) -> FloatArray:
@@ -374,7 +376,12 @@ class FreeWork:
             smallest=dict(enumerate(sets)),
             limits=replace(_limits_again(problem.limits), max_size=size),
         )
-        return CandidateSearch().solve(some)
+        return CandidateSearch(self._range_finder()).solve(some)
+
+    def _range_finder(self) -> RangeFinder | None:
+        """Proves ranges around values that keep the rules, in rows about which the family's search proved something."""
+        search = self._task.free_search
+        return RangesOfProven(search) if isinstance(search, TreeSearch) else None
 
 
 class _Known(NamedTuple):

@@ -42,6 +42,23 @@ class RangeFinder(Protocol):
         ...
 
 
+class RangesOfProven:
+    """Ranges of rows of which it is known that no smaller set crosses: those that the finder's own search could read.
+
+    Parameters
+    ----------
+    ranges : RangeFinder
+        Proves the ranges.
+    """
+
+    def __init__(self, ranges: RangeFinder) -> None:
+        self._ranges = ranges
+
+    def find(self, problem: FreeProblem, row: int, chosen: BoolArray, targets: FloatArray) -> Mapping[int, Enough]:
+        """The values of the features of one set of a row that do, by number of the feature; none for other rows."""
+        return self._ranges.find(problem, row, chosen, targets) if row in problem.proven else {}
+
+
 class CandidateSearch:
     """Searches candidate values with the model's own decisions.
 
