@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import sev
 from sev.exceptions import InputError
@@ -89,3 +90,39 @@ def test_bad_questions_are_refused(case):
         explainer.menu(other, max_size=0)
     with pytest.raises(InputError, match="'kind' is not an option here"):
         explainer.price(other, ["a"], kind="plus")
+
+
+@pytest.fixture(scope="module")
+def spike():
+    """Trees that say no in one narrow place of a column with very many values."""
+    generator = np.random.default_rng(3)
+    rows = pd.DataFrame({"amount": generator.integers(0, 20_000, 400), "other": generator.integers(0, 3, 400)})
+    rows.loc[:5, "amount"] = [7_102, 7_104, 7_106, 7_108, 7_090, 7_120]
+    narrow = rows.amount.between(7_101, 7_109).to_numpy()
+    return rows, DecisionTreeClassifier(random_state=0).fit(rows, ~narrow), (~narrow).astype(int)
+
+
+def test_alone_agrees_with_the_search_over_all_values(spike):
+    rows, model, labels = spike
+    explainer = sev.Explainer(model, rows, labels)
+    queries = rows[model.predict(rows)].iloc[:5]
+    found = explainer.alone(queries)
+    for label, one in zip(queries.index, explainer.explain(queries, values="any"), strict=True):
+        assert one.sets == (("amount",),)
+        assert found.loc[(label, "amount"), "works"]
+        assert 0 < found.loc[(label, "amount"), "share"] < 0.1
+        assert not found.loc[(label, "other"), "works"]
+    barred = explainer.with_actions(sev.Actions(within={"amount": sev.between(0, 7_000)})).alone(queries)
+    assert not barred["works"].any()
+    assert (barred["searched"] == "all").all()
+
+
+def test_alone_with_values_of_the_reference_looks_at_one_value(case):
+    rows, _, explainer = case
+    found = explainer.alone(rows.iloc[:40], values="reference")
+    assert found["n_values"].max() == 1
+    many = explainer.explain(rows.iloc[:40], values="reference")
+    for label, one in zip(rows.index[:40], many, strict=True):
+        if one.size == 1 and one.sets_complete:
+            works = found.loc[label].index[found.loc[label, "works"]]
+            assert {names[0] for names in one.sets} == set(works)

@@ -270,9 +270,10 @@ class BoundActions:
                     allowed[:, : len(names)] &= order.choices[None, :] > order.rows[:, None]
                 if self._is_named("decrease", number):
                     allowed[:, : len(names)] &= order.choices[None, :] < order.rows[:, None]
-        if values == "typical":
+        if values == "typical":  # the reference's own, or missing where that is permitted
             wanted = self.places(number, references, choices)[assigned]
-            allowed &= np.arange(len(choices))[None, :] == wanted[:, None]
+            missing_too = [any(cell[0] == "missing" for cell in key) for key in self._keys(number, choices)]
+            allowed &= (np.arange(len(choices))[None, :] == wanted[:, None]) | np.array(missing_too)
         own = np.flatnonzero(old >= 0)
         allowed[own, old[own]] = False
         distances = self._distances(number, queries, choices)
@@ -415,10 +416,10 @@ class BoundActions:
         for one in _every_value(self._entry("allowed", number, ())):
             if cell_key(one) not in {cell_key(known) for known in ground.names if known is not None}:
                 close = get_close_matches(str(one), [str(known) for known in ground.names], n=1)
-                meant = f"did you mean {close[0]!r}? " if close else ""
-                quoted = "In YAML, yes and no need quotes. " if isinstance(one, bool) else ""
+                meant = f" Did you mean {close[0]!r}?" if close else ""
+                quoted = " In YAML, yes and no need quotes." if isinstance(one, bool) else ""
                 raise InputError(
-                    f"allowed[{name!r}] lists {one!r}, which the background does not hold: {meant}{quoted}"
+                    f"allowed[{name!r}] lists {one!r}, which the background does not hold.{meant}{quoted} "
                     f"It holds {_few(ground.names)}."
                 )
 
@@ -431,7 +432,8 @@ class BoundActions:
         if limits.low > ground.high or limits.high < ground.low:
             raise InputError(
                 f"{shown} lies outside the background, which goes from {plain_number(ground.low)} to "
-                f"{plain_number(ground.high)}: no permitted value is left."
+                f"{plain_number(ground.high)}: no permitted value is left. Write bounds that reach into it, or put "
+                f"{name!r} under frozen."
             )
         step = self.step(number)
         low, high = np.array([limits.low]), np.array([limits.high])
@@ -452,6 +454,7 @@ class BoundActions:
                     f"rules: {name!r} stands alone in {rule.text!r}, but holds numbers other than 0 and 1: compare it "
                     f"with a value, such as {name} > 0."
                 )
+            self._check_texts(rule, name, ground, n_columns=len(columns))
             if name in rule.numbers and len(columns) == 1 and isinstance(ground, ChoiceGround):
                 held = {type(one) for (one,) in ground.choices}
                 if not held <= {int, float, bool}:
@@ -459,6 +462,21 @@ class BoundActions:
                         f"rules: {rule.text!r} calculates with {name!r}, which does not hold numbers "
                         f"({_few(ground.names)}): compare it with one of its values."
                     )
+
+    def _check_texts(self, rule: Rule, name: str, ground: FeatureGround, *, n_columns: int) -> None:
+        """Texts that a rule compares a feature with must be among its values: a misspelt one would never apply."""
+        for text in rule.texts.get(name, ()):
+            if isinstance(ground, NumberGround):
+                raise InputError(
+                    f"rules: {rule.text!r} compares {name!r} with {text!r}, but {name!r} holds numbers: write a number."
+                )
+            if n_columns == 1 and cell_key(text) not in {cell_key(known) for known in ground.names}:
+                close = get_close_matches(text, [str(known) for known in ground.names], n=1)
+                meant = f" Did you mean {close[0]!r}?" if close else ""
+                raise InputError(
+                    f"rules: {rule.text!r} compares {name!r} with {text!r}, which the background does not hold.{meant} "
+                    f"It holds {_few(ground.names)}."
+                )
 
 
 def column_of(space: FeatureSpace, name: str) -> Any:

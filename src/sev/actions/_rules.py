@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -91,6 +91,11 @@ class Rule:
         return frozenset(self._parsed.booleans)
 
     @property
+    def texts(self) -> Mapping[str, Sequence[str]]:
+        """The texts that features are compared with."""
+        return self._parsed.texts
+
+    @property
     def is_decided_by_corners(self) -> bool:
         """Whether, for given categories, it holds everywhere in a box of numbers if it does at its corners: it compares
         numbers once, by an order.
@@ -127,6 +132,7 @@ class _Parser:
         self.names: dict[str, None] = {}
         self.numbers: dict[str, None] = {}
         self.booleans: dict[str, None] = {}
+        self.texts: dict[str, list[str]] = {}
         self.n_comparisons = 0
         self.is_ordered = True
         self._stand_ins: dict[str, str] = {}
@@ -198,6 +204,7 @@ class _Parser:
                 raise self._refuse("'in' takes a feature and a list of values")
             values = [self._constant(one) for one in right.elts]
             self._count_equality(values)
+            self._note_texts(self._name(left), values)
             found = _is_any_of(self._name(left), values)
             return found if isinstance(op, ast.In) else _negated(found)
         if type(op) not in _COMPARE:
@@ -208,6 +215,7 @@ class _Parser:
             if not isinstance(left, ast.Name) or not isinstance(op, (ast.Eq, ast.NotEq)):
                 raise self._refuse(f"{right.value!r} can only be compared with a feature, by == or !=")
             self._count_equality([right.value])
+            self._note_texts(self._name(left), [right.value])
             found = _is_any_of(self._name(left), [right.value])
             return found if isinstance(op, ast.Eq) else _negated(found)
         self.n_comparisons += 1
@@ -221,6 +229,9 @@ class _Parser:
         """Note that a feature is compared with values, which may be numbers."""
         if not all(isinstance(one, str) for one in values):
             self.n_comparisons, self.is_ordered = self.n_comparisons + 1, False
+
+    def _note_texts(self, name: str, values: list[Any]) -> None:
+        self.texts.setdefault(name, []).extend(one for one in values if isinstance(one, str))
 
     def _constant(self, node: ast.expr) -> Any:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

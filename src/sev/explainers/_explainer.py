@@ -292,7 +292,8 @@ class Explainer(ExplainerSetup):
         """For each explained row and feature: can it change the decision alone, and with which share of its values?
 
         Each permitted value is scored by the model. Of a number with many values only those that occur in the
-        background are scored; ``searched`` is "candidates" then.
+        background are scored; ``searched`` is "candidates" then. Where none of these works, linear, additive and tree
+        models are searched over all values: ``searched`` is "all" where that proves that none does.
 
         Parameters
         ----------

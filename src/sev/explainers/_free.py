@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from sev.backends.free import (
     FreeSearch,
     FreeSolution,
     NetworkRanges,
+    RangeFinder,
+    RangesOfProven,
     move_rows,
 )
 from sev.backends.trees.free import TreeSearch
@@ -25,6 +28,7 @@ from sev.core import Answers, LazyList, Limits, Status, unpack
 from sev.explainers._distances import MOST_ORDERED
 from sev.explainers._free_answers import FreeAnswers
 from sev.explainers._free_choice import CredibleRows, order_of_sets
+from sev.explainers._lost_sets import find_other_values
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
 from sev.explainers._rules_in_ranges import keep_rules_in_ranges
 from sev.explainers._vertices import score_rows_safely
@@ -157,7 +161,7 @@ class FreeWork:
         rules = [rule for rule in self._bound.rules if not rule.broken(self._bound.cells(rule, query)).any()]
         if not rules:
             return enough
-        return keep_rules_in_ranges(enough, rules, self._bound, destinations, results.iloc[[place]])
+        return keep_rules_in_ranges(enough, rules, self._bound, destinations, row, results.iloc[[place]])
 
     def _destinations(self, queries: pd.DataFrame, assigned: IntArray) -> Destinations:
         """The values that each feature of each row may take."""
@@ -230,7 +234,7 @@ class FreeWork:
             if not isinstance(search, CandidateSearch):
                 limits = _limits_again(limits)
             wider = replace(problem, limits=limits, proven=known.proven, smallest=known.smallest)
-            parts.append((again, CandidateSearch().solve(self._take(wider, again))))
+            parts.append((again, CandidateSearch(self._range_finder()).solve(self._take(wider, again))))
         return FreeSolution.merge(parts).sorted_by_cost()
 
     def _scores_of(self, found: FreeSolution, results: pd.DataFrame) -> FloatArray:
@@ -356,7 +360,28 @@ class FreeWork:
             known.proven[int(rows[place])] = int(solution.lower_bound[place]) - 1
             if solution.complete[place]:
                 known.smallest[int(rows[place])] = sets[owner == place]
-        return found.keep_sets(good), np.union1d(refused, lost)
+        if problem.minimise == "features":
+            found = find_other_values(found, good, len(problem.space), partial(self._search_sets, problem, rows))
+        else:
+            found = found.keep_sets(good)
+        return found, np.union1d(refused, lost)
+
+    def _search_sets(
+        self, problem: FreeProblem, rows: IntArray, places: IntArray, sets: list[BoolArray], size: int
+    ) -> FreeSolution:
+        """All values of some sets of one size."""
+        some = replace(
+            self._take(problem, rows[places]),
+            proven=dict.fromkeys(range(len(places)), size - 1),
+            smallest=dict(enumerate(sets)),
+            limits=replace(_limits_again(problem.limits), max_size=size),
+        )
+        return CandidateSearch(self._range_finder()).solve(some)
+
+    def _range_finder(self) -> RangeFinder | None:
+        """Proves ranges around values that keep the rules, in rows about which the family's search proved something."""
+        search = self._task.free_search
+        return RangesOfProven(search) if isinstance(search, TreeSearch) else None
 
 
 class _Known(NamedTuple):

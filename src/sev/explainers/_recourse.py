@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sev.actions import ChoiceDestinations, NumberDestinations
-from sev.backends.free import candidates_of, move_rows
-from sev.core import Status
+from sev.actions import ChoiceDestinations, NumberDestinations, reference_destinations
+from sev.backends.free import CandidateSearch, candidates_of, move_rows
+from sev.core import Limits, Status
 from sev.exceptions import InputError
+from sev.explainers._free import FreeWork
+from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
 from sev.explainers._vertices import score_rows_safely
 from sev.explainers._work import Settings
 from sev.typing import BoolArray, IntArray, Values
@@ -82,7 +84,14 @@ def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values:
     assert task.bound is not None
     assigned = task.reference.assigned(queries)
     anywhere: BoolArray = np.asarray(usable.any(axis=0))
-    destinations = task.bound.destinations(queries, task.reference.rows, assigned, values, anywhere)
+    references = task.reference.rows
+    if values == "reference":
+        has_actions = task.has_actions
+        destinations = reference_destinations(
+            task.bound, queries, references, assigned, anywhere, has_actions=has_actions
+        )
+    else:
+        destinations = task.bound.destinations(queries, references, assigned, values, anywhere)
     observed = task.bound.observed()
     wanted = [
         (row, feature)
@@ -108,6 +117,13 @@ def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values:
             kept = ~rule.broken(task.bound.cells(rule, queries))
             crosses &= ~(kept[pairs[:, 0]] & rule.broken(task.bound.cells(rule, moved)))
     good = np.bincount(line[crosses], minlength=len(wanted))
+    searched = np.array(["all" if one.complete else "candidates" for one in listed], dtype=object)
+    works = _settle(task, queries, assigned, wanted, (good == 0) & (searched != "all"), values)
+    for place, has_value in works.items():
+        if has_value:  # one that is not among the candidates
+            good[place], counts[place] = 1, counts[place] + 1
+        else:
+            searched[place] = "all"
     return pd.DataFrame(
         {
             "row": [row for row, _ in wanted],
@@ -115,9 +131,41 @@ def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values:
             "works": good > 0,
             "share": good / np.maximum(counts, 1),
             "n_values": counts,
-            "searched": ["all" if one.complete else "candidates" for one in listed],
+            "searched": searched,
         }
     )
+
+
+def _settle(
+    task: Task,
+    queries: pd.DataFrame,
+    assigned: IntArray,
+    wanted: Sequence[tuple[int, int]],
+    is_open: BoolArray,
+    values: Values,
+) -> dict[int, bool]:
+    """Whether any value of a feature of a row works alone, where the family's own search proves it: by place."""
+    found: dict[int, bool] = {}
+    if isinstance(task.free_search, CandidateSearch):
+        return found
+    places = np.flatnonzero(is_open)
+    pairs = np.array(wanted, dtype=np.int64).reshape(-1, 2)[places]
+    for feature in np.unique(pairs[:, 1]).tolist():
+        mine = np.flatnonzero(pairs[:, 1] == feature)
+        allowed = np.zeros(len(task.space), dtype=np.bool_)
+        allowed[feature] = True
+        limits = Limits(max_size=1, max_sets=1, max_predictions=DEFAULT_MAX_PREDICTIONS)
+        settings = Settings(kind="minus", allowed=allowed, limits=limits, values=values)
+        rows = pairs[mine, 0]
+        answers = FreeWork(task, settings).answer(queries.iloc[rows], assigned[rows])
+        for place, status, searched in zip(
+            places[mine].tolist(), answers.answers.status.tolist(), answers.searched.tolist(), strict=True
+        ):
+            if status in (Status.OPTIMAL.code, Status.FEASIBLE.code):
+                found[place] = True
+            elif status == Status.UNEXPLAINABLE.code and searched == "all":
+                found[place] = False
+    return found
 
 
 def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], settings: Settings) -> pd.DataFrame:

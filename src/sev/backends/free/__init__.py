@@ -1,7 +1,7 @@
 """Searches over any permitted values, one for each family of models."""
 
 from sev.backends.free._additive import AdditiveSearch
-from sev.backends.free._candidates import CandidateSearch, candidates_of
+from sev.backends.free._candidates import CandidateSearch, RangeFinder, RangesOfProven, candidates_of
 from sev.backends.free._network_ranges import NetworkRanges
 from sev.backends.free._problem import Enough, FreeProblem, FreeSearch, FreeSolution
 from sev.backends.free._rows import move_rows, replace_columns
@@ -14,6 +14,8 @@ __all__ = [
     "FreeSearch",
     "FreeSolution",
     "NetworkRanges",
+    "RangeFinder",
+    "RangesOfProven",
     "candidates_of",
     "move_rows",
     "replace_columns",

@@ -278,7 +278,7 @@ class _Run:
             return [(inside, exists)]
         place = (inside - one.origin) / one.step
         return [
-            (np.clip(one.origin + rounded * one.step, low, np.maximum(low, high)), exists)
+            (np.clip(on_grid(rounded, one.step, one.origin), low, np.maximum(low, high)), exists)
             for rounded in (np.floor(place), np.ceil(place))
         ]
 
@@ -515,7 +515,8 @@ def _list_grid(one: NumberDestinations) -> FloatArray | None:
     low, high, exists = grid_ends(one)
     if one.step is None or not exists.any() or not (one.origin == one.origin[0]).all():
         return None
-    first, last = float(low[exists].min()), float(high[exists].max())
-    if not (last - first) / one.step < _MOST_ON_GRID:
+    origin = float(one.origin[0])
+    first, last = ((end - origin) / one.step for end in (float(low[exists].min()), float(high[exists].max())))
+    if not last - first < _MOST_ON_GRID:
         return None
-    return on_grid(np.arange(round((last - first) / one.step) + 1, dtype=np.float64), one.step, first)
+    return on_grid(np.arange(round(first), round(last) + 1, dtype=np.float64), one.step, origin)

@@ -52,6 +52,23 @@ class RangeFinder(Protocol):
         ...
 
 
+class RangesOfProven:
+    """Ranges of rows of which it is known that no smaller set crosses: those that the finder's own search could read.
+
+    Parameters
+    ----------
+    ranges : RangeFinder
+        Proves the ranges.
+    """
+
+    def __init__(self, ranges: RangeFinder) -> None:
+        self._ranges = ranges
+
+    def find(self, problem: FreeProblem, row: int, chosen: BoolArray, targets: FloatArray) -> Mapping[int, Enough]:
+        """The values of the features of one set of a row that do, by number of the feature; none for other rows."""
+        return self._ranges.find(problem, row, chosen, targets) if row in problem.proven else {}
+
+
 class CandidateSearch:
     """Searches candidate values with the model's own decisions.
 
@@ -117,7 +134,7 @@ class _RowSearch:
         self._features = [number for number, one in enumerate(found) if len(one.targets)]
         self._candidates = found
         #: Whether the candidates are all permitted values, and whether a limit ended the search.
-        self.is_complete = all(one.complete for one in found)
+        self.is_complete = all(found[number].complete for number in self._reachable())
         self.has_ended = False
 
     def run(self, builder: SolutionBuilder) -> list[Found]:
@@ -168,6 +185,13 @@ class _RowSearch:
     def _first_size(self) -> int:
         """The first size of which it is not known that no set crosses."""
         return self._problem.proven.get(self._row, 0) + 1
+
+    def _reachable(self) -> list[int]:
+        """Features of the sets that may be looked at."""
+        known = self._problem.smallest.get(self._row)
+        if known is None or self._largest_size() > self._first_size():
+            return list(range(len(self._problem.space)))
+        return np.flatnonzero(known.any(axis=0)).tolist()
 
     def _sets_of(self, size: int) -> Iterator[tuple[int, ...]]:
         """The sets of one size that may cross."""

@@ -60,7 +60,7 @@ def _values_that_gain(terms: FeatureTerms, row: int, target: float, level: float
         return min(ends), max(ends)
     every = permitted_number(one, row, _MOST_LISTED)
     if every is not None and len(every):
-        return _run_around(every, terms.gains_at(row, every) >= level, target)
+        return _run_around(every, terms.gains_at(row, every) >= level, target, float(one.old[row]))
     if terms.curve is None:
         return None
     low, high = one.ends(row)
@@ -74,12 +74,12 @@ def _values_that_gain(terms: FeatureTerms, row: int, target: float, level: float
     return float(first[0]), float(last[0])
 
 
-def _run_around(values: FloatArray, good: np.ndarray, target: float) -> Enough:
-    """The ends of the longest run of good values around one of them."""
+def _run_around(values: FloatArray, good: np.ndarray, target: float, own: float) -> Enough:
+    """The ends of the longest run of good values around one of them, on its side of the row's own value."""
     [same] = np.nonzero(values == target)
     if not same.size or not good[same[0]]:
         return None
-    bad = np.flatnonzero(~good)
+    bad = np.flatnonzero(~good | ((values < own) != (target < own)))
     first = bad[bad < same[0]].max(initial=-1) + 1
     last = bad[bad > same[0]].min(initial=len(values)) - 1
     return float(values[first]), float(values[last])

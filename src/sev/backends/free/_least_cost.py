@@ -130,15 +130,24 @@ class FeatureTerms:
             gains = self.choice_gains[row, places]
             return Listed(places.astype(np.float64), gains, one.costs(np.array([row]))[0, places], True)
         assert isinstance(one, NumberDestinations)
-        best = float(self.best[row])
-        if self.slope is None or self.slope == 0 or math.isnan(best) or math.isnan(one.old[row]) or one.missing[row]:
-            return self._seen_values(one, row, best)
+        best, old = float(self.best[row]), float(one.old[row])
+        if math.isnan(old):  # every value costs the same
+            return Listed(self.best[[row]], self.gain[[row]], one.cost(row, self.best[[row]]), True)
+        if self.slope is None or self.slope == 0:
+            return self._with_missing(one, row, self._seen_values(one, row, best))
         if one.step is not None:
-            return self._on_grid(one, row, best)
-        old = float(one.old[row])
+            return self._with_missing(one, row, self._on_grid(one, row, best))
+        if math.isnan(best):
+            return self._seen_values(one, row, best)
         near = min(max(old, float(one.low[row])), float(one.high[row]))
         price = one.weight / one.scale
-        return Line(old, near, best, float(self.gain[row]), self.slope, price, price * abs(near - old))
+        line = Line(old, near, best, float(self.gain[row]), self.slope, price, price * abs(near - old))
+        if one.missing[row]:
+            gained = float(self.gains_at(row, np.array([np.nan]))[0])
+            reached = line.far + (gained - line.most) / line.slope if gained > line.gain_at(near) else near
+            if gained > 0 and line.cost_at(reached) > one.weight:  # a number that gains as much costs more
+                return self._with_missing(one, row, self._seen_values(one, row, best))
+        return line
 
     def alone(self, rows: IntArray, need: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         """As :func:`least_cost` for this feature alone in many rows: targets, costs, and whether they are known so."""
@@ -174,18 +183,34 @@ class FeatureTerms:
         same = np.isin(self.seen, np.zeros(0) if near is None else near) & (self.seen_gains[row] > 0)
         values = np.concatenate([[best], self.seen[same]])
         gains = np.concatenate([self.gain[[row]], self.seen_gains[row, same]])
-        complete = self.seen_all and not one.missing[row]
-        return Listed(values, gains, one.cost(row, values), complete)
+        return Listed(values, gains, one.cost(row, values), self.seen_all or self.slope == 0)
+
+    def _with_missing(self, one: NumberDestinations, row: int, listed: Listed) -> Listed:
+        """The same with a missing value, if that is permitted and gains something."""
+        if not one.missing[row] or np.isnan(listed.targets).any():
+            return listed
+        gained = self.gains_at(row, np.array([np.nan]))
+        if not gained[0] > 0:
+            return listed
+        return Listed(
+            np.append(listed.targets, np.nan),
+            np.append(listed.gains, gained),
+            np.append(listed.costs, one.weight),
+            listed.complete,
+        )
 
     def _on_grid(self, one: NumberDestinations, row: int, best: float) -> Listed:
         assert self.slope is not None
         values = permitted_number(one, row, _MOST_LISTED)
         complete = values is not None
         if values is None:
-            reach = np.linspace(float(one.old[row]), best, _MOST_LISTED)
+            far = best if not math.isnan(best) else float((one.high if self.slope > 0 else one.low)[row])
+            reach = np.linspace(float(one.old[row]), far, _MOST_LISTED)
             near = permitted_number(one, row, _MOST_LISTED, wanted=reach)
             values = np.array([best]) if near is None else near
-        gains = self.gain[row] + self.slope * (values - best)
+        # a missing value may be the best
+        at, gained = (one.old[row], 0.0) if math.isnan(best) else (best, self.gain[row])
+        gains = gained + self.slope * (values - at)
         useful = gains > 0
         return Listed(values[useful], gains[useful], one.cost(row, values[useful]), complete)
 

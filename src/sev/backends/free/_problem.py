@@ -134,7 +134,10 @@ class FreeSolution:
     def sorted_by_cost(self) -> FreeSolution:
         """The same with the least costly set of each row first."""
         owner = np.repeat(np.arange(len(self.solution)), np.diff(self.solution.offsets))
-        order = np.lexsort((np.arange(len(owner)), self.moves.cost, owner))
+        return self.in_order(np.lexsort((np.arange(len(owner)), self.moves.cost, owner)))
+
+    def in_order(self, order: IntArray) -> FreeSolution:
+        """The same with the sets in another order; those of a row stay together."""
         solution = replace(self.solution, masks=self.solution.masks[order], set_margins=None)
         return replace(self._with_sets(order), solution=solution)
 

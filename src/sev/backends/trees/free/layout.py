@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from sev import _native
-from sev.actions import ChoiceDestinations, NumberDestinations
+from sev.actions import ChoiceDestinations, NumberDestinations, first_on_grid, last_on_grid, on_grid
 from sev.backends.trees.free.cells import FeatureCells, NumberCells, StateCells
 from sev.backends.trees.free.values import choose_values, round_value_by_cost
 from sev.typing import BoolArray, FloatArray, IntArray
@@ -107,10 +107,15 @@ class FeatureRows:
         values = self.cells.values
         assert values is not None
         old = mine.old[rows][:, None]
-        inside = (values >= mine.low[rows][:, None]) & (values <= mine.high[rows][:, None])
-        if mine.step is not None:
-            steps = (values - mine.origin[rows][:, None]) / mine.step
-            inside &= np.abs(steps - np.round(steps)) <= _GRID_ROUNDING * np.maximum(1.0, np.abs(steps))
+        low, high = mine.low[rows][:, None], mine.high[rows][:, None]
+        if mine.step is None:
+            inside = (values >= low) & (values <= high)
+        else:
+            origin = mine.origin[rows][:, None]
+            steps = (values - origin) / mine.step
+            inside = np.abs(steps - np.round(steps)) <= _GRID_ROUNDING * np.maximum(1.0, np.abs(steps))
+            first, last = first_on_grid(low, mine.step, origin), last_on_grid(high, mine.step, origin)
+            inside &= (np.round(steps) >= first) & (np.round(steps) <= last)
         inside = np.where(np.isnan(values), mine.missing[rows][:, None] & ~np.isnan(old), inside)
         with np.errstate(invalid="ignore"):
             moved = np.abs(values - old) / mine.scale
@@ -131,16 +136,21 @@ def permitted_between(
     mine: NumberDestinations, rows: IntArray, lowest: FloatArray, highest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The least and the greatest permitted value of some rows between two values each."""
-    low, high = np.maximum(lowest, mine.low[rows]), np.minimum(highest, mine.high[rows])
+    low, high = mine.low[rows], mine.high[rows]
     if mine.step is None:
-        return low, high
+        return np.maximum(lowest, low), np.minimum(highest, high)
     origin, step = mine.origin[rows], mine.step
     with np.errstate(invalid="ignore"):
-        first = np.ceil((low - origin) / step - _GRID_ROUNDING)
-        last = np.floor((high - origin) / step + _GRID_ROUNDING)
-        first += origin + first * step < low
-        last -= origin + last * step > high
-        return origin + first * step, origin + last * step
+        first = np.ceil((lowest - origin) / step - _GRID_ROUNDING)
+        last = np.floor((highest - origin) / step + _GRID_ROUNDING)
+        # a cell ends to the last bit, what is permitted does not: 3 * 0.1 is at most 0.3
+        first += on_grid(first, step, origin) < lowest
+        last -= on_grid(last, step, origin) > highest
+        first, last = (
+            np.maximum(first, first_on_grid(low, step, origin)),
+            np.minimum(last, last_on_grid(high, step, origin)),
+        )
+        return on_grid(first, step, origin), on_grid(last, step, origin)
 
 
 def _cost_of_nearest(mine: NumberDestinations, rows: IntArray, low: FloatArray, high: FloatArray) -> FloatArray:

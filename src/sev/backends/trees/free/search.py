@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from sev.actions import Destinations, Moves, NumberDestinations
+from sev.actions import Destinations, Moves, NumberDestinations, on_grid
 from sev.backends._links import inner_backend
 from sev.backends._reading import Reading
 from sev.backends.free import Enough, FreeProblem, FreeSolution
@@ -51,6 +52,24 @@ class TreeSearch:
         CannotReadError
             When a query lies where the cells are not those of its own encoding.
         """
+        wanted, listed = self._cell_problem(problem)
+        solution, moves = solve_free(self._trees, wanted)
+        return FreeSolution(
+            solution=solution,
+            moves=moves,
+            complete_values=self._is_complete(problem.destinations, problem.n_rows, listed),
+            enough=LazyList(len(moves.cost), lambda places: self._enough(wanted, solution, moves, np.array(places))),
+        )
+
+    def find(self, problem: FreeProblem, row: int, chosen: BoolArray, targets: FloatArray) -> Mapping[int, Enough]:
+        """The values of the features of one set of a row that do, by number of the feature."""
+        mine = np.array([row])
+        alone = replace(problem, queries=problem.queries.iloc[mine], destinations=problem.destinations.take(mine))
+        [found] = self._ranges(self._cell_problem(alone)[0], np.zeros(1, dtype=np.int64), chosen[None], targets[None])
+        return found
+
+    def _cell_problem(self, problem: FreeProblem) -> tuple[CellProblem, frozenset[int]]:
+        """The problem over cells, and the numbers whose permitted values are all listed."""
         values, listed = list_values(problem)
         low, high = (problem.low, problem.high) if self._direction == 1 else (-problem.high, -problem.low)
         wanted = CellProblem(
@@ -65,13 +84,7 @@ class TreeSearch:
             confirm=False,
             observed=values,
         )
-        solution, moves = solve_free(self._trees, wanted)
-        return FreeSolution(
-            solution=solution,
-            moves=moves,
-            complete_values=self._is_complete(problem.destinations, problem.n_rows, listed),
-            enough=LazyList(len(moves.cost), lambda places: self._enough(wanted, solution, moves, np.array(places))),
-        )
+        return wanted, listed
 
     def _is_complete(self, destinations: Destinations, n_rows: int, listed: frozenset[int]) -> BoolArray:
         """Rows of which all permitted values were searched."""
@@ -88,7 +101,12 @@ class TreeSearch:
     ) -> list[Mapping[int, Enough]]:
         """Proven ranges of some sets, by number of the feature."""
         owner = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))[places]
-        sets, targets = unpack(solution.masks, len(self._trees.space))[places], moves.targets[places]
+        sets = unpack(solution.masks, len(self._trees.space))[places]
+        return self._ranges(problem, owner, sets, moves.targets[places])
+
+    def _ranges(
+        self, problem: CellProblem, owner: IntArray, sets: BoolArray, targets: FloatArray
+    ) -> list[Mapping[int, Enough]]:
         ranges = find_ranges(self._trees, problem, owner, sets, targets)
         found: list[Mapping[int, Enough]] = []
         for place, chosen in enumerate(sets):
@@ -118,7 +136,7 @@ def list_values(problem: FreeProblem) -> tuple[dict[int, FloatArray], frozenset[
         if (origin == origin[0]).all() and last - first < _MOST_ON_GRID:
             steps = np.arange(np.floor(first), np.ceil(last) + 1.0)
             values[number] = np.unique(
-                np.concatenate([problem.observed.get(number, steps[:0]), origin[0] + steps * one.step])
+                np.concatenate([problem.observed.get(number, steps[:0]), on_grid(steps, one.step, origin[0])])
             )
             listed.add(number)
     return values, frozenset(listed)
