@@ -29,6 +29,10 @@ Source = Literal["table", "background"]
 _MOST_VARIANTS = 64
 #: Rows of the table that are kept in the form of the model.
 _MOST_ROWS = 128
+#: Edited cells that are kept as columns of one row.
+_MOST_CELLS = 2048
+#: Characters of a cell that is kept.
+_LONGEST_CELL = 100
 #: What each way to choose a reference is called in :func:`sev.references.as_reference`.
 _REFERENCES = {"mean": "mean", "median": "median", "cluster": "clusters", "nearest": "nearest"}
 #: Rows of the table among which clusters and neighbours are looked for.
@@ -75,6 +79,7 @@ class Bench:
         self._variants = Recent(_MOST_VARIANTS)
         self._rows = Recent(_MOST_ROWS)
         self._scores = Recent(_MOST_ROWS)
+        self._edited = Recent(_MOST_CELLS)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -107,11 +112,18 @@ class Bench:
         if form.kind in ("polars", "pyarrow"):  # their rows are made from all cells at once
             held = row_as_series(row, 0)
             return self._row_of_cells({**{column: held[column] for column in row.columns}, **cells})
-        some = replace(form, kind="pandas", columns=tuple(cells), dtypes={name: form.dtypes[name] for name in cells})
-        edited = row.copy(deep=False)
-        for name, column in some.one_row(cells).items():
-            edited[name] = column.set_axis(row.index)
-        return edited
+        columns = {name: column.array for name, column in row.items()}
+        columns.update({name: self._cell_as_column(name, cell) for name, cell in cells.items()})
+        return pd.DataFrame(columns, index=row.index)
+
+    def _cell_as_column(self, name: Any, cell: Any) -> Any:
+        """A cell as a column of one row in the background's dtype; the next edit comes with the same cells again."""
+        form = self.explainer.form
+        one = replace(form, kind="pandas", columns=(name,), dtypes={name: form.dtypes[name]})
+        text = repr(cell)
+        if len(text) > _LONGEST_CELL:
+            return one.one_row({name: cell})[name].array
+        return self._edited.get((name, type(cell), text), lambda: one.one_row({name: cell})[name].array)
 
     def _row_of_cells(self, cells: Mapping[Any, Any]) -> pd.DataFrame:
         missing = [name for name, column in self.columns.items() if column not in cells]
