@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -20,7 +21,7 @@ from sev.core import plain_row, plain_value, suggest_name
 from sev.explainers import Explainer
 from sev.reports import Codes
 from sev.space import row_as_series
-from sev.text import Speaker
+from sev.text import LANGUAGES, Labels, Speaker
 
 #: Where rows for histograms come from.
 Source = Literal["table", "background"]
@@ -69,10 +70,7 @@ class Bench:
         self.index, self.name, self.explainer, self.codes, self.table = index, name, explainer, codes, table
         self.columns = {str(column): column for column in explainer.form.columns}
         self.features = {feature.name: feature for feature in explainer.space.features}
-        columns = {name: one.columns for name, one in self.features.items()}
-        self.speaker = Speaker(columns, labels=explainer.labels)
-        #: Speaks to the people concerned.
-        self.letters = Speaker(columns, labels=explainer.labels, letters=True)
+        self._speak(explainer.labels)
         bound = explainer.tasks[0].bound
         self.grounds = {} if bound is None else dict(zip(self.features, bound.ground.features, strict=True))
         self.has_credibility = all(task.credibility is not None for task in explainer.tasks)
@@ -80,6 +78,33 @@ class Bench:
         self._rows = Recent(_MOST_ROWS)
         self._scores = Recent(_MOST_ROWS)
         self._edited = Recent(_MOST_CELLS)
+        self._speaking = Recent(len(LANGUAGES))
+
+    def _speak(self, labels: Labels) -> None:
+        columns = {name: one.columns for name, one in self.features.items()}
+        self.speaker = Speaker(columns, labels=labels)
+        #: Speaks to the people concerned.
+        self.letters = Speaker(columns, labels=labels, letters=True)
+
+    def speaking(self, language: str | None) -> Bench:
+        """The same, with sentences of another language where the explainer has no texts of its own.
+
+        Parameters
+        ----------
+        language : str or None
+            "en", "de" or "es"; None is the explainer's.
+        """
+        labels = self.explainer.labels
+        chosen = labels if language is None else labels.in_language(language)
+        if chosen is labels:
+            return self
+
+        def make() -> Bench:
+            other = copy(self)  # what is kept is shared
+            other._speak(chosen)
+            return other
+
+        return self._speaking.get(language, make)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 

@@ -351,6 +351,19 @@ def test_a_scenario_is_kept_and_the_link_restores_everything(page, explainer, ta
     assert "the duration in months: 40" in page.text(".beside")
 
 
+def test_a_scenario_is_opened_as_it_was_kept(page, explainer, table):
+    kept = {"mode": "any", "minimise": "cost", "order": "closest", "min_credibility": 0.05, "edits": {"duration": 50}}
+    _open_row(page, _refused(explainer, table), tab="scenarios", **kept)
+    page.find(".panel form button").click()
+    page.wait(lambda: page.texts(".beside thead button"), "the scenario")
+    other = {"mode": "reference", "minimise": "features", "order": "margin", "min_credibility": 0, "edits": {}}
+    page.run(f"{LANE}.store.update(arguments[0])", other)
+    page.settled()
+    page.find(".beside thead button").click()
+    page.settled()
+    assert {name: page.state()[name] for name in kept} == kept
+
+
 def test_back_returns_to_the_decision_before(page):
     page.open()
     page.pick(3)
@@ -438,6 +451,16 @@ def test_the_page_speaks_other_languages(page, explainer, table, code, brand, nu
     page.settled()
     assert f"0{number}" in page.text(".verdict .number")
     assert page.run("return document.documentElement.lang") == code
+    assert page.answer()["language"] == code
+    assert page.text(".sentence") == page.answer()["sentence"]
+    assert page.text(".proof span:last-child") == page.answer()["proof_beside_sentence"]
+    assert (
+        page.run("return [...document.querySelectorAll('.sentence, .proof span:last-child')].map(one => one.lang)")
+        == [code] * 2
+    )
+    page.run(f"{LANE}.store.update({{tab: 'letter'}})")
+    page.wait(lambda: page.text(".letter"), "the letter")
+    assert page.run("return document.querySelector('.letter p[lang]').lang") == "en"  # as it goes out
 
 
 @pytest.mark.parametrize("width", [1280, 820, 390])

@@ -4,7 +4,7 @@ import { bdi, h, put } from "./dom.js";
 import { makeLane, personOf } from "./session.js";
 
 function drawLetter(answer, app) {
-  const lang = app.about.language;
+  const lang = answer.language;
   const reasons = answer.reasons.map((reason) => h("li", { lang }, answer.has_codes && reason.code ? h("span", { class: "code" }, bdi(reason.code, 60), " ") : null, bdi(reason.text, 2000)));
   return h("article", { class: "letter" },
     h("h3", {}, app.nodes("letter_title", {}, { person: bdi(app.personName(), 100) })),

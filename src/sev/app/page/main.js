@@ -56,6 +56,10 @@ function startState(about, link) {
 /** The state that shows a kept scenario. */
 export const keptState = (request) => ({ ...EMPTY, view: "one", ...Object.fromEntries(QUESTION.filter((key) => key in request).map((key) => [key, request[key]])) });
 
+// answers with sentences for whoever reads the page; letters stay in the language in which they go out
+const SPOKEN = ["explain", "price", "curve"];
+const speaking = (api, language) => ({ ...api, call: (name, params, more) => api.call(name, SPOKEN.includes(name) ? { ...params, language } : params, more) });
+
 /** What every part of the page is given. */
 function makeContext({ element, api, about, store, host, texts, options }) {
   const handlers = new Map();
@@ -286,7 +290,7 @@ export async function mount(element, api, options) {
     const texts = makeTexts(options.texts[code] === options.texts.en && code !== "en" ? "en" : code, table);
     const before = app;
     app?.end();
-    app = makeContext({ element, api, about, store, host: options.host, texts, options });
+    app = makeContext({ element, api: speaking(api, texts.language), about, store, host: options.host, texts, options });
     app.opened = before?.opened;
     app.kept = options.kept;
     app.showKept = (index) => {
