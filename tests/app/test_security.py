@@ -219,13 +219,14 @@ import sys, warnings
 from sev.app._security import silent_warnings
 
 with silent_warnings():
-    one, other = warnings.catch_warnings(), warnings.catch_warnings()
-    one.__enter__()
-    warnings.simplefilter("always")
-    other.__enter__()
-    one.__exit__(None, None, None)
-    other.__exit__(None, None, None)
-    warnings.warn("what a person typed", stacklevel=1)
+    for record in (False, True):
+        one, other = warnings.catch_warnings(record=record), warnings.catch_warnings(record=record)
+        one.__enter__()
+        warnings.simplefilter("always")
+        other.__enter__()
+        one.__exit__(None, None, None)
+        other.__exit__(None, None, None)
+        warnings.warn(f"what a person typed {record}", stacklevel=1)
 warnings.warn("afterwards", stacklevel=1)
 """
 

@@ -76,3 +76,23 @@ def test_a_file_speaks_the_language_of_the_page_and_its_letter_the_one_in_which_
     assert one["explain"]["language"] == (own or "es")
     assert one["reasons"]["language"] == (own or "en")
     assert one["request"]["language"] == own
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_nearest_person_has_the_name_that_the_list_shows(loans, refused, connect, named):
+    explainer, applicants = loans
+    client = connect(Service([("loans", explainer)], Table.of_frame(applicants, "applicant" if named else None)))
+    columns = list(explainer.feature_names)
+    for language, word in ((None, "row"), ("de", "Zeile"), ("es", "fila")):
+        answer = post(client, "explain", row=refused[0], reference={"key": "nearest"}, language=language)
+        cells = pd.Series(answer["reference"]["row"])[columns]
+        [place] = [row for row in range(len(applicants)) if (applicants[columns].iloc[row] == cells).all()]
+        shown = applicants["applicant"].iloc[place] if named else place + 1
+        assert f" {word} {shown}." in answer["sentence"]
+
+
+def test_a_cluster_is_named_in_the_language(client, refused):
+    german = post(client, "explain", row=refused[0], reference={"key": "cluster"}, language="de")["sentence"]
+    english = post(client, "explain", row=refused[0], reference={"key": "cluster"})["sentence"]
+    assert "% of the other class" in english
+    assert "\N{NO-BREAK SPACE}% der anderen Klasse" in german or " % der anderen Klasse" in german

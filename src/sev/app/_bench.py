@@ -334,7 +334,15 @@ class Bench:
         if self.table is None or not self.table.n_rows:
             return self.explainer.sample
         rows, _ = self.table.frame(np.arange(min(self.table.head.num_rows, _BACKGROUND_ROWS)), self.explainer.form)
-        return rows if len(rows) else self.explainer.sample
+        return rows.set_axis(self._names_of(self.table, rows.index)) if len(rows) else self.explainer.sample
+
+    def _names_of(self, table: Table, places: pd.Index) -> list[Any]:
+        """What the page calls rows of the head of the table: sentences name those that a person is compared with."""
+        if table.id_column is not None:
+            names = table.head.column(table.id_column).take(places.to_numpy()).to_pylist()
+            if len(set(names)) == len(names) and None not in names:
+                return names
+        return [place + 1 for place in places.tolist()]
 
     def people(self) -> tuple[pd.DataFrame, Source]:
         """Rows for histograms, and where they come from: "table" or "background"."""

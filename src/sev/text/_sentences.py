@@ -12,6 +12,7 @@ import pandas as pd
 from sev.core import Status, plain_value
 from sev.text._labels import Labels
 from sev.text._language import Language, Wording, load_language, load_wording, overridden
+from sev.text._reference_names import parse_reference_name
 from sev.text._statements import Enough, EnoughRange, Statement
 from sev.text._values import feature_value, round_inward
 
@@ -281,7 +282,7 @@ class Speaker:
             yield self._fill(name, n=statement.lower_bound)
         yield from self._credible(statement)
         if statement.compared_with and statement.status not in (Status.NOT_TARGET, Status.ERROR):
-            yield self._fill("compared_with", reference=statement.compared_with)
+            yield self._fill("compared_with", reference=self._reference_name(statement.compared_with))
         yield from self._not_permitted(statement)
 
     @staticmethod
@@ -374,6 +375,16 @@ class Speaker:
             is_range = several is not None and isinstance(enough, EnoughRange) and not self._named_values(name, enough)
             phrases.append(self._phrase("been", name, row, several, "been_range" if is_range else "been"))
         return self.join(phrases)
+
+    def _reference_name(self, name: str) -> str:
+        """The name of a reference row; one that the package gave in English in the words of the language."""
+        known = parse_reference_name(name)
+        if known is None:
+            return name
+        text, fields = known
+        if "share" in fields:
+            fields["share"] = self.percent(int(fields["share"]) / 100)
+        return self._fill(text, **fields)
 
     def _phrase(
         self,

@@ -478,3 +478,27 @@ def test_nothing_is_wider_than_the_screen(page, explainer, table, width):
             assert page.run(fits), view
     finally:
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("width", [1280, 820, 390])
+def test_prices_are_not_broken_into_letters(page, explainer, table, width):
+    cheap = ["free", "impossible", "not decided"]
+    found = next(
+        row
+        for row, one in enumerate(explainer.explain(table))
+        if one.sets and not explainer.price(table.iloc[[row]], list(one.features))["outcome"][:-1].isin(cheap).all()
+    )
+    page.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    try:
+        _open_row(page, found)
+        page.wait(lambda: page.texts(".changes .price.more"), "a price")
+        lines = (
+            "const one = arguments[0];"
+            "return one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)"
+        )
+        for price in page.driver.find_elements("css selector", ".changes .price"):
+            assert page.run(lines, price) < 2.5
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
