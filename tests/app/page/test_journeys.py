@@ -460,7 +460,9 @@ def test_the_page_speaks_other_languages(page, explainer, table, code, brand, nu
     )
     page.run(f"{LANE}.store.update({{tab: 'letter'}})")
     page.wait(lambda: page.text(".letter"), "the letter")
-    assert page.run("return document.querySelector('.letter p[lang]').lang") == "en"  # as it goes out
+    assert page.run("return document.querySelector('.letter').lang") == "en"  # as it goes out
+    assert page.text(".letter").startswith("Reasons for the decision: Row ")
+    assert "Decision: refused (score 0." in page.text(".letter")
 
 
 @pytest.mark.parametrize("width", [1280, 820, 390])

@@ -86,10 +86,19 @@ function makeContext({ element, api, about, store, host, texts, options }) {
     feature: (name) => app.model().features.find((feature) => feature.name === name),
     labelOfColumn: (column) => app.model().features.find((feature) => feature.columns.length === 1 && feature.columns[0] === column)?.label ?? column,
     // without a column of names, the number of the row is the name, counted from one
-    nameOf: (item) => (about.table?.id_column === null || item.id === null || item.id === undefined ? texts.t("row_name", {}, { i: app.format.count(item.row + 1) }) : String(item.id)),
-    personName(request = store.get()) {
-      if (request.row === null || request.row === undefined) return texts.t("own_person");
-      return app.opened?.row === request.row ? app.nameOf(app.opened) : texts.t("row_name", {}, { i: app.format.count(request.row + 1) });
+    nameOf: (item, { t, format } = app) => (about.table?.id_column === null || item.id === null || item.id === undefined ? t("row_name", {}, { i: format.count(item.row + 1) }) : String(item.id)),
+    personName(request = store.get(), words = app) {
+      if (request.row === null || request.row === undefined) return words.t("own_person");
+      return app.opened?.row === request.row ? app.nameOf(app.opened, words) : words.t("row_name", {}, { i: words.format.count(request.row + 1) });
+    },
+    /** Texts and numbers of a language, for what is not written for the reader of the page. */
+    async wordsOf(code) {
+      if (code === texts.language) return app;
+      const table = options.texts[code] ?? (await options.loadTexts?.(code));
+      if (!table) return app;
+      options.texts[code] ??= table;
+      const other = makeTexts(code, table);
+      return { t: other.t, nodes: other.nodes, format: makeFormat(code, other) };
     },
     textOf(feature, value) {
       const found = feature.choices.find((choice) => JSON.stringify(choice.value) === JSON.stringify(value));
