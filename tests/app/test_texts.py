@@ -96,3 +96,14 @@ def test_a_cluster_is_named_in_the_language(client, refused):
     english = post(client, "explain", row=refused[0], reference={"key": "cluster"})["sentence"]
     assert "% of the other class" in english
     assert "\N{NO-BREAK SPACE}% der anderen Klasse" in german or " % der anderen Klasse" in german
+
+
+def test_every_set_has_a_sentence_of_its_own(client, loans, refused):
+    explainer, _ = loans
+    answers = (post(client, "explain", row=row) for row in refused)
+    answer = next(one for one in answers if len(one["sets"]) > 2)
+    one = explainer.explain_one(pd.Series(answer["row"])[list(explainer.feature_names)])
+    said = {frozenset(some.explanation.features): some.explanation.to_text() for some in one.alternatives(50)}
+    assert {frozenset(some["features"]): some["sentence"] for some in answer["sets"]} == said
+    assert len(set(said.values())) == len(said)
+    assert answer["sentence"] == answer["sets"][0]["sentence"]
