@@ -218,15 +218,18 @@ THREADS_THAT_CATCH_WARNINGS = """
 import sys, warnings
 from sev.app._security import silent_warnings
 
+early = warnings.catch_warnings()
+early.__enter__()
 with silent_warnings():
-    for record in (False, True):
-        one, other = warnings.catch_warnings(record=record), warnings.catch_warnings(record=record)
-        one.__enter__()
-        warnings.simplefilter("always")
-        other.__enter__()
-        one.__exit__(None, None, None)
-        other.__exit__(None, None, None)
-        warnings.warn(f"what a person typed {record}", stacklevel=1)
+    one, other = warnings.catch_warnings(), warnings.catch_warnings()
+    one.__enter__()
+    warnings.simplefilter("always")
+    other.__enter__()
+    one.__exit__(None, None, None)
+    other.__exit__(None, None, None)
+    warnings.warn("what a person typed", stacklevel=1)
+    early.__exit__(None, None, None)  # of a thread that began before: it brings back how warnings were shown then
+    warnings.warn("what a person typed later", stacklevel=1)
 warnings.warn("afterwards", stacklevel=1)
 """
 
