@@ -191,3 +191,27 @@ def test_models_that_wait_are_called_more_often_at_once(predict, many):
 
     number = requests_at_once(predict)
     assert (number > (os.cpu_count() or 1)) == many
+
+
+def test_a_machine_that_is_busy_with_other_things_does_not_look_like_a_model_that_waits(monkeypatch):
+    import os
+
+    class Clock:
+        """The first calls that are measured wait for other processes; the processor's time is always the same."""
+
+        seconds, worked, calls = 0.0, 0.0, 0
+
+        def perf_counter(self):
+            return self.seconds
+
+        def thread_time(self):
+            return self.worked
+
+        def predict(self):
+            self.calls += 1
+            self.seconds += 0.2 if self.calls < 4 else 0.03
+            self.worked += 0.03
+
+    clock = Clock()
+    monkeypatch.setattr("sev.app._desk.time", clock)
+    assert requests_at_once(clock.predict) == (os.cpu_count() or 1)

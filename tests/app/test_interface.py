@@ -532,7 +532,8 @@ def test_health_and_metrics(client):
     text = client.get("/metrics").text
     assert 'sev_requests_total{path="/api/about",status="200"}' in text
     assert 'sev_request_seconds_bucket{path="/api/about",le="+Inf"}' in text
-    assert "process_resident_memory_bytes" in text
+    gauges = ["sev_requests_running", "sev_requests_waiting", "sev_rows_known", "process_resident_memory_bytes"]
+    assert [name for name in gauges if f"\n{name} " not in text] == []
 
 
 def test_the_script_of_the_page_is_one_answer_that_a_browser_keeps(client):

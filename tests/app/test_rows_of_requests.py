@@ -80,6 +80,25 @@ def test_a_row_that_is_kept_is_not_changed_by_edits(service):
     pd.testing.assert_frame_equal(bench.row_of(Person(row=2)), before)
 
 
+def test_cells_that_are_kept_are_told_apart_by_type_and_not_changed_by_whoever_gets_them(numbers):
+    explainer, rows = numbers[0]
+    bench = Service([("one", explainer)], Table.of_frame(rows)).benches[0]
+    for value in (1, 1.0, 2.5, None, 9007199254740993, 9007199254740992):
+        for _ in range(2):
+            check_same(bench, 3, {"e": value})
+    edited = bench.row_of(Person(row=3, edits={"a": 4.5}))
+    edited.loc[:, "a"] = -1.0
+    assert bench.row_of(Person(row=3, edits={"a": 4.5}))["a"].iloc[0] == 4.5
+
+
+def test_no_long_text_that_somebody_typed_is_kept(service):
+    [bench] = service.benches
+    bench.row_of(Person(row=2, edits={"purpose": "short"}))
+    before = len(bench._edited)
+    assert bench.row_of(Person(row=2, edits={"purpose": "long" * 100}))["purpose"].iloc[0] == "long" * 100
+    assert len(bench._edited) == before
+
+
 def test_what_was_used_last_is_kept():
     recent, made = Recent(2), []
 

@@ -218,6 +218,8 @@ THREADS_THAT_CATCH_WARNINGS = """
 import sys, warnings
 from sev.app._security import silent_warnings
 
+early = warnings.catch_warnings()
+early.__enter__()
 with silent_warnings():
     one, other = warnings.catch_warnings(), warnings.catch_warnings()
     one.__enter__()
@@ -226,6 +228,8 @@ with silent_warnings():
     one.__exit__(None, None, None)
     other.__exit__(None, None, None)
     warnings.warn("what a person typed", stacklevel=1)
+    early.__exit__(None, None, None)  # of a thread that began before: it brings back how warnings were shown then
+    warnings.warn("what a person typed later", stacklevel=1)
 warnings.warn("afterwards", stacklevel=1)
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -20,7 +21,7 @@ from sev.core import plain_row, plain_value, suggest_name
 from sev.explainers import Explainer
 from sev.reports import Codes
 from sev.space import row_as_series
-from sev.text import Speaker
+from sev.text import LANGUAGES, Labels, Speaker
 
 #: Where rows for histograms come from.
 Source = Literal["table", "background"]
@@ -29,6 +30,10 @@ Source = Literal["table", "background"]
 _MOST_VARIANTS = 64
 #: Rows of the table that are kept in the form of the model.
 _MOST_ROWS = 128
+#: Edited cells that are kept as columns of one row.
+_MOST_CELLS = 2048
+#: Characters of a cell that is kept.
+_LONGEST_CELL = 100
 #: What each way to choose a reference is called in :func:`sev.references.as_reference`.
 _REFERENCES = {"mean": "mean", "median": "median", "cluster": "clusters", "nearest": "nearest"}
 #: Rows of the table among which clusters and neighbours are looked for.
@@ -65,16 +70,41 @@ class Bench:
         self.index, self.name, self.explainer, self.codes, self.table = index, name, explainer, codes, table
         self.columns = {str(column): column for column in explainer.form.columns}
         self.features = {feature.name: feature for feature in explainer.space.features}
-        columns = {name: one.columns for name, one in self.features.items()}
-        self.speaker = Speaker(columns, labels=explainer.labels)
-        #: Speaks to the people concerned.
-        self.letters = Speaker(columns, labels=explainer.labels, letters=True)
+        self._speak(explainer.labels)
         bound = explainer.tasks[0].bound
         self.grounds = {} if bound is None else dict(zip(self.features, bound.ground.features, strict=True))
         self.has_credibility = all(task.credibility is not None for task in explainer.tasks)
         self._variants = Recent(_MOST_VARIANTS)
         self._rows = Recent(_MOST_ROWS)
         self._scores = Recent(_MOST_ROWS)
+        self._edited = Recent(_MOST_CELLS)
+        self._speaking = Recent(len(LANGUAGES))
+
+    def _speak(self, labels: Labels) -> None:
+        columns = {name: one.columns for name, one in self.features.items()}
+        self.speaker = Speaker(columns, labels=labels)
+        #: Speaks to the people concerned.
+        self.letters = Speaker(columns, labels=labels, letters=True)
+
+    def speaking(self, language: str | None) -> Bench:
+        """The same, with sentences of another language where the explainer has no texts of its own.
+
+        Parameters
+        ----------
+        language : str or None
+            "en", "de" or "es"; None is the explainer's.
+        """
+        labels = self.explainer.labels
+        chosen = labels if language is None else labels.in_language(language)
+        if chosen is labels:
+            return self
+
+        def make() -> Bench:
+            other = copy(self)  # what is kept is shared
+            other._speak(chosen)
+            return other
+
+        return self._speaking.get(language, make)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -107,11 +137,18 @@ class Bench:
         if form.kind in ("polars", "pyarrow"):  # their rows are made from all cells at once
             held = row_as_series(row, 0)
             return self._row_of_cells({**{column: held[column] for column in row.columns}, **cells})
-        some = replace(form, kind="pandas", columns=tuple(cells), dtypes={name: form.dtypes[name] for name in cells})
-        edited = row.copy(deep=False)
-        for name, column in some.one_row(cells).items():
-            edited[name] = column.set_axis(row.index)
-        return edited
+        columns = {name: column.array for name, column in row.items()}
+        columns.update({name: self._cell_as_column(name, cell) for name, cell in cells.items()})
+        return pd.DataFrame(columns, index=row.index)
+
+    def _cell_as_column(self, name: Any, cell: Any) -> Any:
+        """A cell as a column of one row in the background's dtype; the next edit comes with the same cells again."""
+        form = self.explainer.form
+        one = replace(form, kind="pandas", columns=(name,), dtypes={name: form.dtypes[name]})
+        text = repr(cell)
+        if len(text) > _LONGEST_CELL:
+            return one.one_row({name: cell})[name].array
+        return self._edited.get((name, type(cell), text), lambda: one.one_row({name: cell})[name].array)
 
     def _row_of_cells(self, cells: Mapping[Any, Any]) -> pd.DataFrame:
         missing = [name for name, column in self.columns.items() if column not in cells]
@@ -297,7 +334,15 @@ class Bench:
         if self.table is None or not self.table.n_rows:
             return self.explainer.sample
         rows, _ = self.table.frame(np.arange(min(self.table.head.num_rows, _BACKGROUND_ROWS)), self.explainer.form)
-        return rows if len(rows) else self.explainer.sample
+        return rows.set_axis(self._names_of(self.table, rows.index)) if len(rows) else self.explainer.sample
+
+    def _names_of(self, table: Table, places: pd.Index) -> list[Any]:
+        """What the page calls rows of the head of the table: sentences name those that a person is compared with."""
+        if table.id_column is not None:
+            names = table.head.column(table.id_column).take(places.to_numpy()).to_pylist()
+            if len(set(names)) == len(names) and None not in names:
+                return names
+        return [place + 1 for place in places.tolist()]
 
     def people(self) -> tuple[pd.DataFrame, Source]:
         """Rows for histograms, and where they come from: "table" or "background"."""

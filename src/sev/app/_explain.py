@@ -29,7 +29,7 @@ from sev.app._models import (
 )
 from sev.core import Status, plain_row, plain_value
 from sev.explanations import Alternative, Change, Explanation, Explanations, Interval
-from sev.text import enough_in_text
+from sev.text import Statement, enough_in_text
 
 #: Sets that have a sentence, a path and a score; the others of ``max_sets`` are listed by their features.
 _MOST_CUBE_FEATURES = 4
@@ -112,12 +112,17 @@ def explain(bench: Bench, request: ExplainRequest, ticket: Ticket) -> ExplainAns
         lower_bound=one.lower_bound,
         size_without_limit=one.size_without_limit,
         certainty=_certainty(one),
+        language=bench.speaker.language,
         sentence=bench.speaker.sentence(statement),
         proof=bench.speaker.proof(statement),
+        proof_beside_sentence=bench.speaker.proof(statement, beside_sentence=True),
         scope=one.proof_scope,
         not_permitted=one.not_permitted,
         values_searched=one.values_searched,
-        sets=[_describe_set(bench, some, with_path=request.with_path) for some in listed],
+        sets=[
+            _describe_set(bench, some, statement if some is first else None, with_path=request.with_path)
+            for some in listed
+        ],
         sets_complete=one.sets_complete,
         cube=_describe_cube(first) if request.with_cube else None,
         reference=_describe_reference(bench, request, one, many.queries, variant),
@@ -140,7 +145,7 @@ def _decision(bench: Bench, one: Explanation) -> Decision | None:
     return describe_other(bench) if one.status is Status.NOT_TARGET else describe_decision(bench, one.target)
 
 
-def _describe_set(bench: Bench, some: Alternative, *, with_path: bool) -> SetOut:
+def _describe_set(bench: Bench, some: Alternative, statement: Statement | None, *, with_path: bool) -> SetOut:
     one = some.explanation
     assert one.result is not None
     becomes = one.other if one.other is not None else one.becomes
@@ -150,7 +155,7 @@ def _describe_set(bench: Bench, some: Alternative, *, with_path: bool) -> SetOut
         result=plain_row(one.result),
         result_score=plain_value(one.result_score),
         becomes=None if becomes is None else describe_decision(bench, becomes),
-        sentence=bench.speaker.sentence(one.statement()),
+        sentence=bench.speaker.sentence(statement or one.statement()),
         cost=plain_value(one.cost),
         distance=_distance(one),
         credibility=plain_value(one.credibility),

@@ -47,6 +47,7 @@ def letter(bench: Bench, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnsw
         reasons=[_describe_reason(bench, line) for line in lines.to_dict("records")],
         cut=list(cut),
         hidden=list(hidden),
+        language=bench.letters.language,
         sentence=bench.letters.sentence(statement),
         proof=bench.letters.proof(statement, beside_sentence=True),
         has_codes=bench.codes is not None,

@@ -30,6 +30,7 @@ from sev.app._models import (
     ReasonsRequest,
     RowsAnswer,
     RowsRequest,
+    Scenario,
     ScenarioOut,
     ScenariosDocument,
     ScenariosRequest,
@@ -44,6 +45,7 @@ from sev.backends import SearchStopped, stopping_when
 from sev.core import __version__
 from sev.explainers import Explainer
 from sev.reports import Codes, load_codes
+from sev.text import LANGUAGES
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,9 @@ class Service:
             raise ServiceError("not_found", f"There is no model {model}: there are {len(self.benches)}.", "model")
         return self.benches[model]
 
+    def _bench_for(self, person: Person) -> Bench:
+        return self.bench(person.model).speaking(person.language)
+
     # -- requests ------------------------------------------------------------------------------------------------------
 
     def about(self) -> About:
@@ -304,7 +309,7 @@ class Service:
             Score, decision, smallest sets and texts.
         """
         self._check(request)
-        return explain(self.bench(request.model), request, ticket)
+        return explain(self._bench_for(request), request, ticket)
 
     def price(self, request: PriceRequest, ticket: Ticket) -> PriceAnswer:
         """Answer ``POST /api/price``.
@@ -322,7 +327,7 @@ class Service:
             One line for each lock.
         """
         self._check(request)
-        return price(self.bench(request.model), request, ticket)
+        return price(self._bench_for(request), request, ticket)
 
     def curve(self, request: CurveRequest, ticket: Ticket) -> CurveAnswer:
         """Answer ``POST /api/curve``.
@@ -340,7 +345,7 @@ class Service:
             Scores over the values of one feature.
         """
         self._check(request)
-        return curve(self.bench(request.model), request, ticket)
+        return curve(self._bench_for(request), request, ticket)
 
     def reasons(self, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnswer:
         """Answer ``POST /api/reasons``.
@@ -358,7 +363,7 @@ class Service:
             Codes and texts of the letter.
         """
         self._check(request)
-        return letter(self.bench(request.model), request, ticket)
+        return letter(self._bench_for(request), request, ticket)
 
     def scenarios(self, request: ScenariosRequest, ticket: Ticket) -> tuple[str, str]:
         """Answer ``POST /api/scenarios``: the text of a file and its media type.
@@ -406,20 +411,25 @@ class Service:
         return ScenariosDocument(
             title=request.title or self.settings.title,
             about=self.about().model_copy(update={"readonly": True, "table": None}),
-            scenarios=[self._scenario(one.name, one.request, ticket) for one in request.scenarios],
+            scenarios=[self._scenario(one, request.language, ticket) for one in request.scenarios],
         )
 
-    def _scenario(self, name: str, request: ExplainRequest, ticket: Ticket) -> ScenarioOut:
+    def _scenario(self, one: Scenario, language: str, ticket: Ticket) -> ScenarioOut:
+        """A scenario with its answers, in the language of the file; its letter is in that in which it would go out."""
+        letter = ReasonsRequest(**one.request.model_dump(include=set(Person.model_fields)))
+        request = one.request
+        if language in LANGUAGES and request.language is None:
+            request = request.model_copy(update={"language": language})
         answer = self.explain(request, ticket)
         person = request.model_dump(include=set(Person.model_fields))
         changed = list(dict.fromkeys(feature for one in answer.sets for feature in one.features))
         is_explained = answer.status not in ("error", "not_target")
         drawn = changed[:8] if len(self.bench(request.model).explainer.tasks) == 1 else []
         return ScenarioOut(
-            name=name,
-            request=request,
+            name=one.name,
+            request=one.request,
             explain=answer,
-            reasons=None if answer.status == "error" else self.reasons(ReasonsRequest(**person), ticket),
+            reasons=None if answer.status == "error" else self.reasons(letter, ticket),
             prices=self.price(PriceRequest(**person, locks=changed[:8]), ticket) if is_explained and changed else None,
             curves={name: self.curve(CurveRequest(**person, feature=name), ticket) for name in drawn},
         )

@@ -31,7 +31,8 @@ def parts_with_reference(explainer: ExplainerSetup, reference: Any, rows: pd.Dat
         Rows to choose it from; None: the background rows that the explainer was saved with.
     """
     parts = explainer.parts()
-    some = explainer.sample if rows is None else rows.reset_index(drop=True)
+    # labels name the rows of the reference, as those of the background do
+    some = explainer.sample if rows is None else rows if rows.index.is_unique else rows.reset_index(drop=True)
     wanted = as_reference(reference)
     targets = []
     for task, target in zip(explainer.tasks, parts.targets, strict=True):

@@ -93,6 +93,40 @@ class Labels:
                 )
         return cls(**content)
 
+    def in_language(self, code: str) -> Labels:
+        """The same names for sentences of another language.
+
+        Phrases (``is``, ``been``) are parts of sentences of the labels' own language: those of the other one are
+        used instead. Labels with texts of their own keep them.
+
+        Parameters
+        ----------
+        code : str
+            "en", "de" or "es".
+
+        Returns
+        -------
+        Labels
+            These, if they are in that language.
+
+        Examples
+        --------
+        >>> import sev
+        >>> debt = {"label": "the debt", "been": "there been debts of {value}"}
+        >>> sev.Labels(features={"x0": debt}).in_language("de")
+        Labels(features={'x0': {'label': 'the debt'}}, classes={}, language='de')
+        """
+        own = "en" if self.language is None else self.language
+        if own == code or not is_built_in(own):
+            return self
+        features = {
+            name: {entry: text for entry, text in one.items() if entry not in ("is", "been")}
+            if isinstance(one, Mapping)
+            else one
+            for name, one in self.features.items()
+        }
+        return Labels(features=features, classes=self.classes, language=code)
+
     def wording(self, features: Mapping[str, Any]) -> Wording:
         """The names of the features, checked against the features of the model.
 

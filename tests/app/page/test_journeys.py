@@ -351,6 +351,19 @@ def test_a_scenario_is_kept_and_the_link_restores_everything(page, explainer, ta
     assert "the duration in months: 40" in page.text(".beside")
 
 
+def test_a_scenario_is_opened_as_it_was_kept(page, explainer, table):
+    kept = {"mode": "any", "minimise": "cost", "order": "closest", "min_credibility": 0.05, "edits": {"duration": 50}}
+    _open_row(page, _refused(explainer, table), tab="scenarios", **kept)
+    page.find(".panel form button").click()
+    page.wait(lambda: page.texts(".beside thead button"), "the scenario")
+    other = {"mode": "reference", "minimise": "features", "order": "margin", "min_credibility": 0, "edits": {}}
+    page.run(f"{LANE}.store.update(arguments[0])", other)
+    page.settled()
+    page.find(".beside thead button").click()
+    page.settled()
+    assert {name: page.state()[name] for name in kept} == kept
+
+
 def test_back_returns_to_the_decision_before(page):
     page.open()
     page.pick(3)
@@ -438,6 +451,18 @@ def test_the_page_speaks_other_languages(page, explainer, table, code, brand, nu
     page.settled()
     assert f"0{number}" in page.text(".verdict .number")
     assert page.run("return document.documentElement.lang") == code
+    assert page.answer()["language"] == code
+    assert page.text(".sentence") == page.answer()["sentence"]
+    assert page.text(".proof span:last-child") == page.answer()["proof_beside_sentence"]
+    assert (
+        page.run("return [...document.querySelectorAll('.sentence, .proof span:last-child')].map(one => one.lang)")
+        == [code] * 2
+    )
+    page.run(f"{LANE}.store.update({{tab: 'letter'}})")
+    page.wait(lambda: page.text(".letter"), "the letter")
+    assert page.run("return document.querySelector('.letter').lang") == "en"  # as it goes out
+    assert page.text(".letter").startswith("Reasons for the decision: Row ")
+    assert "Decision: refused (score 0." in page.text(".letter")
 
 
 @pytest.mark.parametrize("width", [1280, 820, 390])
@@ -453,5 +478,29 @@ def test_nothing_is_wider_than_the_screen(page, explainer, table, width):
         for view in ("list", "groups"):
             page.run(f"{LANE}.store.update({{view: arguments[0]}})", view)
             assert page.run(fits), view
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("width", [1280, 820, 390])
+def test_prices_are_not_broken_into_letters(page, explainer, table, width):
+    cheap = ["free", "impossible", "not decided"]
+    found = next(
+        row
+        for row, one in enumerate(explainer.explain(table))
+        if one.sets and not explainer.price(table.iloc[[row]], list(one.features))["outcome"][:-1].isin(cheap).all()
+    )
+    page.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    try:
+        _open_row(page, found)
+        page.wait(lambda: page.texts(".changes .price.more"), "a price")
+        lines = (
+            "const one = arguments[0];"
+            "return one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)"
+        )
+        for price in page.driver.find_elements("css selector", ".changes .price"):
+            assert page.run(lines, price) < 2.5
     finally:
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -103,8 +103,10 @@ class ExplainAnswer(Answer):
         default=None, description="With min_credibility: the size of the smallest set, credible or not."
     )
     certainty: Literal["proven", "at_least", "none_proven", "none_tried", "undecided", "nothing_to_undo", "error"]
+    language: str = Field(description="Of sentence and proof.")
     sentence: str
-    proof: str
+    proof: str = Field(description="Complete in itself: some of it is in the sentence, too.")
+    proof_beside_sentence: str = Field(description="What the proof adds to the sentence; may be empty.")
     scope: Literal["all", "permitted", "changes", "tried"]
     not_permitted: Literal["smaller", "equal", "only", "none"] = Field(
         description="What features that may not be used could do; a page must state it where it is not none."
@@ -201,8 +203,9 @@ class ReasonsAnswer(Answer):
     reasons: list[ReasonOut]
     cut: list[str] = Field(description="Features that the limit of reasons left out.")
     hidden: list[str] = Field(description="Features that the restriction hides; a notice must name them.")
+    language: str = Field(description="Of sentence and proof.")
     sentence: str
-    proof: str
+    proof: str = Field(description="What it adds to the sentence; may be empty.")
     has_codes: bool
 
 

@@ -52,6 +52,9 @@ class Person(Message):
     min_credibility: float = Field(
         default=0.0, ge=0.0, le=1.0, description="The least credibility that a result must have; 0 is no limit."
     )
+    language: Literal["en", "de", "es"] | None = Field(
+        default=None, description="Of the texts; null, or where the explainer has texts of its own: the explainer's."
+    )
     client: str = Field(default="", max_length=64, description="One page of one person, any random text.")
     sequence: int = Field(default=0, ge=0, description="Grows with every edit; older ones are dropped (409).")
 

@@ -89,11 +89,11 @@ function makePager(app) {
 /** The card with the answer. */
 export function makeAnswer(app, compare) {
   const heading = h("h2", { id: uid("answer") }, app.t("answer_title"));
-  const sentence = h("p", { class: "sentence", lang: app.about.language });
+  const sentence = h("p", { class: "sentence" });
   const place = h("div", { class: "scroll" }, h("p", { class: "note" }, "…"));
   const facts = h("div", {});
   const badge = h("span", { class: "badge" });
-  const proof = h("p", { class: "proof", hidden: true }, badge, h("span", { lang: app.about.language }));
+  const proof = h("p", { class: "proof", hidden: true }, badge, h("span", {}));
   const notes = h("div", {});
   const live = h("p", { class: "visually-hidden", "aria-live": "polite" });
   const pager = makePager(app);
@@ -131,7 +131,8 @@ export function makeAnswer(app, compare) {
     proof.hidden = false;
     proof.dataset.kind = KINDS[answer.certainty];
     setText(badge, certaintyText(answer, app));
-    setText(proof.lastChild, answer.proof);
+    setText(proof.lastChild, answer.proof_beside_sentence);
+    for (const one of [sentence, proof.lastChild]) one.lang = answer.language;
     showNotes(answer);
     setText(live, app.t("live_answer", {}, { decision: answer.decision?.label.slice(0, 100) ?? "", score: app.format.score(answer.score), proof: certaintyText(answer, app) }));
   }

@@ -6,6 +6,13 @@ import { columnsOf, makeControl, valueOf } from "./control.js";
 // Least credibilities to choose from; a link may hold any other.
 const SHARES = [0, 0.05, 0.1, 0.25, 0.5];
 
+/** Whom a model or a person compares with, in the words of the page where it has any. */
+function referenceName(reference, app) {
+  const { key = "default", name } = reference;
+  const known = key === "default" ? name : key;
+  return ["mean", "median", "cluster", "nearest", "row", "own"].includes(known) ? app.t(`reference_${known}`) : name;
+}
+
 /** Which of several answers is the best: how many changes or how far, which first, and how ordinary the result must be. */
 function makeBest(app) {
   const { store } = app;
@@ -43,7 +50,7 @@ function makeBest(app) {
 export function makeCompare(app) {
   const { store } = app;
   const references = app.model().references.filter((one) => one.key !== "row" || app.about.table);
-  const who = h("select", {}, references.map((one) => h("option", { value: one.key }, app.t(`reference_${one.key}`, {}, { name: one.label.slice(0, 60) }))));
+  const who = h("select", {}, references.map((one) => h("option", { value: one.key }, app.t(`reference_${one.key}`, {}, { name: referenceName({ name: one.label }, app).slice(0, 60) }))));
   const mode = h("select", {}, app.model().values.map((value) => h("option", { value }, app.t(`mode_${value}`))));
   const more = h("div", { class: "lock-more", hidden: true });
   const best = makeBest(app);
@@ -115,7 +122,7 @@ export function makeComparePanel(app) {
     const { answer } = app.session;
     if (!answer) return;
     const { reference } = store.get();
-    put(title, app.nodes("compared_with", {}, { name: bdi(answer.reference.name, 200), score: app.format.score(answer.reference.score) }));
+    put(title, app.nodes("compared_with", {}, { name: bdi(referenceName(answer.reference, app), 200), score: app.format.score(answer.reference.score) }));
     if (reference.key === "own" && app.can("edit")) {
       drawOwn();
       for (const { feature, control } of controls) control.set(valueOf(feature, { ...answer.reference.row, ...reference.values }));

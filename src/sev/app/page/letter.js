@@ -3,15 +3,17 @@
 import { bdi, h, put } from "./dom.js";
 import { makeLane, personOf } from "./session.js";
 
-function drawLetter(answer, app) {
-  const lang = app.about.language;
-  const reasons = answer.reasons.map((reason) => h("li", { lang }, answer.has_codes && reason.code ? h("span", { class: "code" }, bdi(reason.code, 60), " ") : null, bdi(reason.text, 2000)));
-  return h("article", { class: "letter" },
-    h("h3", {}, app.nodes("letter_title", {}, { person: bdi(app.personName(), 100) })),
-    h("p", {}, app.nodes("letter_decision", {}, { decision: bdi(answer.decision?.label ?? app.t("no_decision"), 100), score: app.format.score(answer.score), threshold: app.format.score(answer.threshold) })),
-    reasons.length ? [h("p", {}, app.t("letter_reasons")), h("ol", {}, reasons)] : h("p", {}, app.t("letter_no_reasons")),
-    h("p", { lang }, answer.sentence),
-    answer.proof ? h("p", { class: "note", lang }, answer.proof) : null,
+// all of it is in the language of its sentences, whatever that of the page is
+function drawLetter(answer, app, words) {
+  const lang = answer.language;
+  const { format } = words;
+  const reasons = answer.reasons.map((reason) => h("li", {}, answer.has_codes && reason.code ? h("span", { class: "code" }, bdi(reason.code, 60), " ") : null, bdi(reason.text, 2000)));
+  return h("article", { class: "letter", lang },
+    h("h3", {}, words.nodes("letter_title", {}, { person: bdi(app.personName(app.store.get(), words), 100) })),
+    h("p", {}, words.nodes("letter_decision", {}, { decision: bdi(answer.decision?.label ?? words.t("no_decision"), 100), score: format.score(answer.score), threshold: format.score(answer.threshold) })),
+    reasons.length ? [h("p", {}, words.t("letter_reasons")), h("ol", {}, reasons)] : h("p", {}, words.t("letter_no_reasons")),
+    h("p", {}, answer.sentence),
+    answer.proof ? h("p", { class: "note" }, answer.proof) : null,
   );
 }
 
@@ -31,8 +33,12 @@ export function makeLetter(app) {
   const print = h("button", { type: "button", onclick: () => app.printLetter() }, app.t("print"));
   const node = h("div", { class: "panel-body" }, h("div", { class: "tools" }, copy, print), place, notes);
   let asked = "";
-  const lane = makeLane(app.api, "reasons", (answer) => {
-    put(place, drawLetter(answer, app));
+  let newest = null;
+  const lane = makeLane(app.api, "reasons", async (answer) => {
+    newest = answer;
+    const words = await app.wordsOf(answer.language);
+    if (answer !== newest) return;
+    put(place, drawLetter(answer, app, words));
     const label = (name) => app.feature(name)?.label ?? name;
     put(notes,
       answer.cut.length ? h("p", { class: "note" }, app.nodes("letter_cut", {}, { features: answer.cut.map(label).join(", ").slice(0, 500) })) : null,

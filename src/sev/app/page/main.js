@@ -56,6 +56,10 @@ function startState(about, link) {
 /** The state that shows a kept scenario. */
 export const keptState = (request) => ({ ...EMPTY, view: "one", ...Object.fromEntries(QUESTION.filter((key) => key in request).map((key) => [key, request[key]])) });
 
+// answers with sentences for whoever reads the page; letters stay in the language in which they go out
+const SPOKEN = ["explain", "price", "curve"];
+const speaking = (api, language) => ({ ...api, call: (name, params, more) => api.call(name, SPOKEN.includes(name) ? { ...params, language } : params, more) });
+
 /** What every part of the page is given. */
 function makeContext({ element, api, about, store, host, texts, options }) {
   const handlers = new Map();
@@ -82,10 +86,19 @@ function makeContext({ element, api, about, store, host, texts, options }) {
     feature: (name) => app.model().features.find((feature) => feature.name === name),
     labelOfColumn: (column) => app.model().features.find((feature) => feature.columns.length === 1 && feature.columns[0] === column)?.label ?? column,
     // without a column of names, the number of the row is the name, counted from one
-    nameOf: (item) => (about.table?.id_column === null || item.id === null || item.id === undefined ? texts.t("row_name", {}, { i: app.format.count(item.row + 1) }) : String(item.id)),
-    personName(request = store.get()) {
-      if (request.row === null || request.row === undefined) return texts.t("own_person");
-      return app.opened?.row === request.row ? app.nameOf(app.opened) : texts.t("row_name", {}, { i: app.format.count(request.row + 1) });
+    nameOf: (item, { t, format } = app) => (about.table?.id_column === null || item.id === null || item.id === undefined ? t("row_name", {}, { i: format.count(item.row + 1) }) : String(item.id)),
+    personName(request = store.get(), words = app) {
+      if (request.row === null || request.row === undefined) return words.t("own_person");
+      return app.opened?.row === request.row ? app.nameOf(app.opened, words) : words.t("row_name", {}, { i: words.format.count(request.row + 1) });
+    },
+    /** Texts and numbers of a language, for what is not written for the reader of the page. */
+    async wordsOf(code) {
+      if (code === texts.language) return app;
+      const table = options.texts[code] ?? (await options.loadTexts?.(code));
+      if (!table) return app;
+      options.texts[code] ??= table;
+      const other = makeTexts(code, table);
+      return { t: other.t, nodes: other.nodes, format: makeFormat(code, other) };
     },
     textOf(feature, value) {
       const found = feature.choices.find((choice) => JSON.stringify(choice.value) === JSON.stringify(value));
@@ -286,7 +299,7 @@ export async function mount(element, api, options) {
     const texts = makeTexts(options.texts[code] === options.texts.en && code !== "en" ? "en" : code, table);
     const before = app;
     app?.end();
-    app = makeContext({ element, api, about, store, host: options.host, texts, options });
+    app = makeContext({ element, api: speaking(api, texts.language), about, store, host: options.host, texts, options });
     app.opened = before?.opened;
     app.kept = options.kept;
     app.showKept = (index) => {

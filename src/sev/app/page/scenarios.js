@@ -4,6 +4,7 @@ import { bdi, h, put, saveFile } from "./dom.js";
 import { markIcon } from "./chart.js";
 import { certaintyText } from "./answer.js";
 import { personOf } from "./session.js";
+import { EMPTY, QUESTION } from "./store.js";
 
 /** Answers of kept scenarios by their request: fetched once each, one after the other. */
 function makeKeeper(app, onAnswer) {
@@ -70,8 +71,8 @@ export function makeScenarios(app) {
   const node = h("div", { class: "panel-body" }, keep, place, downloads, h("p", { class: "note" }, app.t("scenario_note")));
 
   function open(one) {
-    const { model, row = null, values = null, edits, limits, reference, mode } = one.request;
-    store.update({ model, row, values, edits, limits, reference, mode, prefer: null, set: 0 });
+    const kept = Object.fromEntries(QUESTION.map((key) => [key, one.request[key] ?? EMPTY[key]]));
+    store.update({ ...kept, set: 0 });
   }
   const cells = {
     column_person: (one) => bdi(app.personName(one.request), 60),
