@@ -46,6 +46,18 @@ def test_alone_is_what_the_model_says(case):
 
 
 @pytest.mark.filterwarnings("ignore::sev.exceptions.RuleWarning")
+def test_a_lock_that_costs_effort_but_no_further_feature_is_not_free(case):
+    rows, model, explainer = case
+    prices = pd.concat(
+        [explainer.price(rows.loc[label], ["a", "b", "c"]) for label in rows.index[model.predict(rows) == 1][:12]]
+    )
+    same = prices[prices["size_with"] == prices["size_without"]]
+    assert set(same["outcome"]) == {"free", "costlier"}
+    rises = same["cost_with"] > same["cost_without"] + 1e-6
+    assert ((same["outcome"] == "costlier") == rises).all()
+
+
+@pytest.mark.filterwarnings("ignore::sev.exceptions.RuleWarning")
 def test_the_price_of_locks_and_the_menu(case):
     rows, model, explainer = case
     seen = set()

@@ -126,7 +126,9 @@ def _price_table(
 def _describe_price(name: str, line: pd.Series) -> Price:
     without, locked = plain_value(line["size_without"]), plain_value(line["size_with"])
     outcome = str(line["outcome"])
-    kind: Any = {"free": "free", "impossible": "impossible", "not decided": "undecided"}.get(outcome, "more")
+    # the page counts features; what they cost is beside it
+    kinds = {"free": "free", "costlier": "free", "impossible": "impossible", "not decided": "undecided"}
+    kind: Any = kinds.get(outcome, "more")
     return Price(
         feature=name,
         size_without=None if without is None else int(without),

@@ -344,7 +344,8 @@ class Explainer(ExplainerSetup):
         -------
         DataFrame
             One line for each lock: ``size_without``, ``size_with``, ``cost_without``, ``cost_with``, ``outcome``
-            ("free", "1 more", "impossible", "not decided") and whether that is ``proven``.
+            ("free", "costlier": as many features at a higher cost, "1 more", "impossible", "not decided") and whether
+            that is ``proven``.
 
         Raises
         ------

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: Values of one feature that are scored, where not all can be.
 _MOST_VALUES = 64
 _MOST_SETS = 20_000
+#: Two costs that differ by less than this share are the same.
+_SAME_COST = 1e-9
 #: Rows that are looked at together; each has the values of all its features scored.
 _ROWS_AT_ONCE = 64
 
@@ -198,7 +200,10 @@ def _outcome(without: Any, locked: Any) -> str:
         return "impossible"
     if locked.size is None or without.size is None:
         return "not decided"
-    return "free" if locked.size == without.size else f"{locked.size - without.size} more"
+    if locked.size != without.size:
+        return f"{locked.size - without.size} more"
+    is_costlier = locked.cost is not None and without.cost is not None and locked.cost > without.cost * (1 + _SAME_COST)
+    return "costlier" if is_costlier else "free"
 
 
 def find_menu(explainer: Explainer, query: pd.DataFrame, max_size: int, settings: Settings) -> pd.DataFrame:
