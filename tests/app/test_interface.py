@@ -404,9 +404,17 @@ def test_a_letter_without_codes_names_the_features(client, refused):
     assert not answer["has_codes"]
     assert answer["reasons"]
     assert all(one["code"] is None and one["label"] in one["text"] for one in answer["reasons"])
-    # the letter speaks to the applicant, and states its proof once
-    assert "score" not in answer["sentence"]
+    assert "score" not in answer["sentence"]  # the letter speaks to the applicant
+
+
+def test_a_letter_states_a_proof_where_fewer_changes_are_possible(client, loans, refused):
+    explainer, applicants = loans
+    sizes = explainer.explain(applicants[list(explainer.feature_names)]).sizes
+    one, several = (next(row for row in refused if (sizes[row] == 1) == is_one) for is_one in (True, False))
+    assert post(client, "reasons", row=one)["proof"] == ""
+    answer = post(client, "reasons", row=several)
     assert answer["proof"] == "Fewer permitted changes would not have been enough: proven."
+    assert "enough" not in answer["sentence"]
 
 
 # -- the whole table ---------------------------------------------------------------------------------------------------
