@@ -14,9 +14,22 @@ from sev_reproduction._task import Results, Store
 from sev_reproduction.decision_sparsity._page import write_page
 
 #: Rows of each split in a full run; the authors explain up to 1,000, without proofs.
-_ROWS = {"max_train_rows": 10_000, "max_test_rows": 300, "max_network_rows": 30, "max_queries": 15, "time_limit": 5.0}
+_ROWS = {
+    "max_train_rows": 10_000,
+    "max_test_rows": 300,
+    "max_network_rows": 30,
+    "max_queries": 15,
+    "time_limit": 5.0,
+    "diabetes_splits": 10,
+}
 #: What a quick run has instead.
-_QUICK_ROWS = {"max_test_rows": 60, "max_network_rows": 12, "max_queries": 4, "max_train_rows": 1000}
+_QUICK_ROWS = {
+    "max_test_rows": 60,
+    "max_network_rows": 12,
+    "max_queries": 4,
+    "max_train_rows": 1000,
+    "diabetes_splits": 2,
+}
 
 
 def follow_up_plan(*, quick: bool = False, **given: Any) -> Plan:
