@@ -270,10 +270,9 @@ class BoundActions:
                     allowed[:, : len(names)] &= order.choices[None, :] > order.rows[:, None]
                 if self._is_named("decrease", number):
                     allowed[:, : len(names)] &= order.choices[None, :] < order.rows[:, None]
-        if values == "typical":  # the reference's own, or missing where that is permitted
+        if values == "typical":
             wanted = self.places(number, references, choices)[assigned]
-            missing_too = [any(cell[0] == "missing" for cell in key) for key in self._keys(number, choices)]
-            allowed &= (np.arange(len(choices))[None, :] == wanted[:, None]) | np.array(missing_too)
+            allowed &= np.arange(len(choices))[None, :] == wanted[:, None]
         own = np.flatnonzero(old >= 0)
         allowed[own, old[own]] = False
         distances = self._distances(number, queries, choices)

@@ -59,7 +59,8 @@ class PlainFeature:
         if self.frozen or _same(old, new):
             return False
         if is_missing(new):
-            return self.allow_missing
+            only_reference = band is not None and (not self.is_number or self.allowed is not None)
+            return self.allow_missing and (not only_reference or is_missing(band[-1]))
         if self.allowed is not None:
             listed = self.allowed
             if isinstance(listed, dict):
