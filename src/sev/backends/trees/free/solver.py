@@ -26,8 +26,6 @@ from sev.typing import BoolArray, FloatArray, IntArray
 #: Work that one row may take when there is no time limit: roughly a second, in units of two nanoseconds.
 ROW_WORK = 500_000_000
 _UNLIMITED = 1 << 60
-#: Machines up to so many times as fast spend a time limit, not the work that is counted for it.
-_FASTER = 2
 #: Entries of the table of costs that are made at once.
 _ENTRIES_AT_ONCE = 4_000_000
 #: Rows that the model scores at once when answers are checked.
@@ -36,19 +34,6 @@ _ROWS_PER_CALL = 20_000
 _LARGEST = 1e38
 _FOUND, _NONE, _TOO_LARGE, _SPENT = 0, 1, 2, 4
 _NOTHING = np.zeros(0)
-
-
-def row_work(time_limit: float | None) -> int:
-    """Work that one row may take. Parts of a search take a share of it: without a count, one could take all the time.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds for the row.
-    """
-    if time_limit is None:
-        return ROW_WORK
-    return int(min(_UNLIMITED, max(1.0, _FASTER * float(time_limit)) * ROW_WORK))
 
 
 class FreeTrees:
@@ -327,7 +312,7 @@ class Run:
         limits, goal = self._problem.limits, self._problem.goal
         max_size = len(self._trees.space) if limits.max_size is None else min(limits.max_size, len(self._trees.space))
         max_sets = max(1, limits.max_sets)
-        work = row_work(limits.time_limit)
+        work = ROW_WORK if limits.time_limit is None else _UNLIMITED
         seconds = np.inf if limits.time_limit is None else max(0.0, float(limits.time_limit))
         n_entries = sum(one.cells.n_cells for one in self._layout.features)
         at_once = max(1, _ENTRIES_AT_ONCE // max(1, n_entries))
