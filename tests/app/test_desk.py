@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from sev.app._desk import Desk, requests_at_once
+from sev.app._desk import Desk, Shared, requests_at_once
 from sev.app._errors import ServiceError, SupersededError
 
 
@@ -215,3 +215,142 @@ def test_a_machine_that_is_busy_with_other_things_does_not_look_like_a_model_tha
     clock = Clock()
     monkeypatch.setattr("sev.app._desk.time", clock)
     assert requests_at_once(clock.predict) == (os.cpu_count() or 1)
+
+
+class Counter:
+    """Work for several requests at once that remembers its groups."""
+
+    def __init__(self):
+        self.groups = []
+
+    def work(self, requests, tickets):
+        self.groups.append(list(requests))
+        for request, ticket in zip(requests, tickets, strict=True):
+            if request == "bad" or ticket.dropped:
+                yield ServiceError("bad_input", f"{request}")
+            elif request == "worst":
+                raise ValueError(request)
+            else:
+                yield f"{request} done"
+
+    def shared(self, request, kind="k"):
+        return Shared(kind, request, self.work)
+
+
+async def behind_a_gate(at_once, submit):
+    """Results of requests that all waited while the threads were taken."""
+    desk, gate = opened({"a": at_once}, most_waiting=50, seconds=20), Gate()
+    first = [asyncio.create_task(desk.run("a", gate.work(n))) for n in range(at_once)]
+    await asyncio.sleep(0.05)
+    tasks = [asyncio.create_task(one) for one in submit(desk)]
+    await asyncio.sleep(0.05)
+    assert desk.waiting == len(tasks)
+    gate.opened.set()
+    await asyncio.gather(*first)
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0.05)
+    assert desk.running == desk.waiting == 0
+    return results
+
+
+def test_requests_of_a_kind_that_wait_are_worked_on_together():
+    counter = Counter()
+
+    def alone(ticket):
+        return "alone"
+
+    def submit(desk):
+        for name in ("a", "b", "bad", "c"):
+            yield desk.run("a", alone, shared=counter.shared(name))
+        yield desk.run("a", alone, shared=counter.shared("other", kind="l"))
+        yield desk.run("a", alone)
+
+    *results, other, single = run(behind_a_gate(1, submit))
+    assert [results[0], results[1], results[3], other, single] == ["a done", "b done", "c done", "alone", "alone"]
+    assert isinstance(results[2], ServiceError)
+    assert counter.groups == [["a", "b", "bad", "c"]]
+
+
+def test_a_group_leaves_the_other_threads_their_part():
+    counter = Counter()
+    results = run(
+        behind_a_gate(2, lambda desk: (desk.run("a", lambda t: "x", shared=counter.shared(n)) for n in range(9)))
+    )
+    assert max(map(len, counter.groups)) <= 5
+    assert all(one == "x" or one == f"{n} done" for n, one in enumerate(results))
+    assert len(results) == 9
+
+
+def test_a_group_that_fails_answers_everybody():
+    counter = Counter()
+    names = ["a", "worst", "b"]
+    results = run(
+        behind_a_gate(1, lambda desk: (desk.run("a", lambda t: "x", shared=counter.shared(n)) for n in names))
+    )
+    assert results[0] == "a done"
+    assert [type(one) for one in results[1:]] == [ValueError, ValueError]
+
+
+def test_of_a_group_a_person_who_types_on_is_dropped_and_the_others_are_answered():
+    counter, entered, go_on = Counter(), threading.Event(), threading.Event()
+
+    def slow(requests, tickets):
+        entered.set()
+        assert go_on.wait(20)
+        yield from counter.work(requests, tickets)
+
+    async def go():
+        desk, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
+        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        await asyncio.sleep(0.05)
+        tasks = [
+            asyncio.create_task(
+                desk.run("a", lambda t: "x", shared=Shared("k", name, slow), client=(name,), sequence=1)
+            )
+            for name in ("me", "you", "them")
+        ]
+        await asyncio.sleep(0.05)
+        gate.opened.set()
+        await asyncio.to_thread(entered.wait, 20)
+        newer = asyncio.create_task(desk.run("a", lambda t: "newer", client=("you",), sequence=2))
+        tasks[2].cancel()
+        await asyncio.sleep(0.05)
+        go_on.set()
+        await first
+        results = await asyncio.gather(*tasks, newer, return_exceptions=True)
+        await asyncio.sleep(0.05)
+        assert desk.running == desk.waiting == 0
+        return results
+
+    me, you, them, newer = run(go())
+    assert (me, newer) == ("me done", "newer")
+    assert isinstance(you, ServiceError)
+    assert isinstance(them, asyncio.CancelledError)
+
+
+def test_a_person_who_goes_when_a_group_takes_them_along_frees_no_thread():
+    counter = Counter()
+
+    async def go():
+        desk, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
+        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        await asyncio.sleep(0.05)
+        tasks = [asyncio.create_task(desk.run("a", lambda t: "x", shared=counter.shared(n))) for n in "abc"]
+        await asyncio.sleep(0.05)
+        start = desk._start
+
+        def start_and_cancel(*arguments):
+            running = start(*arguments)
+            tasks[1].cancel()
+            return running
+
+        desk._start = start_and_cancel
+        gate.opened.set()
+        results = await asyncio.gather(first, *tasks, return_exceptions=True)
+        await asyncio.sleep(0.05)
+        return results, desk.running
+
+    (_, first, gone, last), running = run(go())
+    assert (first, last, running) == ("a done", "c done", 0)
+    # Python 3.11 lets a wait that is over in the moment of its end go on
+    assert gone == "b done" or isinstance(gone, asyncio.CancelledError)

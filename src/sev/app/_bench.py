@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
@@ -36,6 +37,8 @@ _MOST_CELLS = 2048
 _LONGEST_CELL = 100
 #: What each way to choose a reference is called in :func:`sev.references.as_reference`.
 _REFERENCES = {"mean": "mean", "median": "median", "cluster": "clusters", "nearest": "nearest"}
+#: Searches whose processor time is remembered, and seconds of each that are quick.
+_SEARCHES_NOTED, _QUICK_SEARCH = 50, 0.15
 #: Rows of the table among which clusters and neighbours are looked for.
 _BACKGROUND_ROWS = 2000
 #: Background rows among which one is looked for that has something to undo.
@@ -79,6 +82,7 @@ class Bench:
         self._scores = Recent(_MOST_ROWS)
         self._edited = Recent(_MOST_CELLS)
         self._speaking = Recent(len(LANGUAGES))
+        self._searches: dict[str, deque[float]] = {}
 
     def _speak(self, labels: Labels) -> None:
         columns = {name: one.columns for name, one in self.features.items()}
@@ -105,6 +109,17 @@ class Bench:
             return other
 
         return self._speaking.get(language, make)
+
+    # -- how long searches take ----------------------------------------------------------------------------------------
+
+    def note_search(self, mode: ValuesMode, seconds: float) -> None:
+        """Remember the processor time of a search, for one row."""
+        self._searches.setdefault(mode, deque(maxlen=_SEARCHES_NOTED)).append(seconds)
+
+    def is_quick(self, mode: ValuesMode) -> bool:
+        """Whether searches take so little that nobody minds to wait for those of others."""
+        noted = tuple(self._searches.get(mode, ()))
+        return bool(noted) and max(noted) < _QUICK_SEARCH
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Work on threads: so much at once, so many waiting, and of each person only what was asked last."""
+"""Work on threads: so much at once, so many waiting, of each person only the newest, and what is alike together."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import asyncio
 import os
 import time
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sev.app._errors import ServiceError, SupersededError
 from sev.backends import SearchStopped, stopping_when
@@ -26,6 +27,8 @@ MOST_AT_ONCE = 32
 _QUICK = 0.02
 #: Calls of a model that are measured, as many as fit into the seconds.
 _MEASURED_CALLS, _MEASURED_SECONDS = 5, 1.0
+#: Requests that one thread works on together at most.
+_MOST_TOGETHER = 16
 
 
 class Ticket:
@@ -43,7 +46,9 @@ class Ticket:
         self.sequence = sequence
         self.deadline = time.monotonic() + seconds
         self.dropped = False
-        self.ready: asyncio.Future[None] | None = None
+        #: Its turn: None when a thread is free for it, or the answer of a thread that works on it with others.
+        self.ready: asyncio.Future[Future[Any] | None] | None = None
+        self.shared: Shared | None = None
 
     @property
     def seconds_left(self) -> float:
@@ -56,6 +61,25 @@ class Ticket:
             raise SupersededError
         if not self.seconds_left:
             raise timeout_error()
+
+
+class Shared(NamedTuple):
+    """A request that can be worked on together with others.
+
+    Parameters
+    ----------
+    kind : hashable
+        Requests of the same kind fit together.
+    request : object
+        What is asked.
+    work : callable
+        Takes requests and their tickets; returns for each, in order and each as soon as it is there, the answer or the
+        error.
+    """
+
+    kind: Hashable
+    request: Any
+    work: Callable[[Sequence[Any], Sequence[Ticket]], Iterable[Any]]
 
 
 def timeout_error() -> ServiceError:
@@ -111,8 +135,11 @@ class Desk:
         client: tuple[str, ...] = (),
         sequence: int = 0,
         is_gone: Callable[[], Awaitable[bool]] | None = None,
+        shared: Shared | None = None,
     ) -> Result:
         """Run work on a thread of a lane when its turn comes.
+
+        Requests that wait may be worked on together: a model takes about as long for a few rows as for one.
 
         Parameters
         ----------
@@ -127,20 +154,25 @@ class Desk:
             See there.
         is_gone : callable, default=None
             Whether the person has closed the connection.
+        shared : Shared, default=None
+            The same work, for several requests of a kind that wait when its turn comes.
         """
         place = self._lanes[lane]
         ticket = Ticket(self._seconds, sequence)
+        ticket.shared = shared
         if client:
             self._replace_older(client, ticket)
-        await self._wait_for_turn(place, ticket)
-        try:
-            if is_gone is not None and await is_gone():
-                raise SupersededError
-            ticket.check()
-        except BaseException:
-            self._release(place)
-            raise
-        return await self._run_on_thread(place, ticket, work, is_gone)
+        running = await self._wait_for_turn(place, ticket)
+        if running is None:
+            try:
+                if is_gone is not None and await is_gone():
+                    raise SupersededError
+                ticket.check()
+                running = self._start(place, ticket, work)
+            except BaseException:
+                self._release(place)
+                raise
+        return await self._answer_of(running, ticket, is_gone)
 
     def _replace_older(self, client: tuple[str, ...], ticket: Ticket) -> None:
         known = self._newest.pop(client, None)
@@ -156,43 +188,66 @@ class Desk:
         if known.ready is not None and not known.ready.done():
             known.ready.set_exception(SupersededError())
 
-    async def _wait_for_turn(self, place: _Lane, ticket: Ticket) -> None:
+    async def _wait_for_turn(self, place: _Lane, ticket: Ticket) -> Future[Any] | None:
+        """Wait for a thread, or for one that works on it with others: then its answer is returned."""
         if place.running < place.at_once:
             place.running += 1
-            return
+            return None
         if len(place.waiting) >= self._most_waiting:
             raise ServiceError("too_many_requests", "Too many requests are waiting: try again in a moment.")
         ticket.ready = asyncio.get_running_loop().create_future()
         place.waiting.append(ticket)
         try:
-            await asyncio.wait_for(ticket.ready, ticket.seconds_left)
+            return await asyncio.wait_for(ticket.ready, ticket.seconds_left)
         except TimeoutError:
             raise timeout_error() from None
         except asyncio.CancelledError:
-            if ticket.ready.done() and not ticket.ready.cancelled() and ticket.ready.exception() is None:
+            ticket.dropped = True
+            ended = ticket.ready.cancelled() or not ticket.ready.done() or ticket.ready.exception() is not None
+            if not ended and ticket.ready.result() is None:
                 self._release(place)  # its turn came in the same moment
             raise
         finally:
             if ticket in place.waiting:
                 place.waiting.remove(ticket)
 
-    async def _run_on_thread(
-        self,
-        place: _Lane,
-        ticket: Ticket,
-        work: Callable[[Ticket], Result],
-        is_gone: Callable[[], Awaitable[bool]] | None,
-    ) -> Result:
+    def _start(self, place: _Lane, ticket: Ticket, work: Callable[[Ticket], Result]) -> Future[Result]:
+        """Hand a request to a thread, together with those that wait and fit to it."""
+        if place.threads is None:
+            raise ServiceError("unavailable", "The service is starting or ending: try again in a moment.")
         loop = asyncio.get_running_loop()
-        try:
-            if place.threads is None:
-                raise ServiceError("unavailable", "The service is starting or ending: try again in a moment.")
+        others = self._take_along(place, ticket)
+        if not others:
             running = place.threads.submit(_work_while_wanted, work, ticket)
-        except BaseException:
-            self._release(place)
-            raise
+            whole: Future[Any] = running
+        else:
+            answers: list[Future[Any]] = [Future() for _ in range(1 + len(others))]
+            running = answers[0]
+            whole = place.threads.submit(_work_together, [ticket, *others], answers)
+            for other, answer in zip(others, answers[1:], strict=True):
+                assert other.ready is not None
+                other.ready.set_result(answer)
         # a thread that goes on after its time is over keeps its place until it ends
-        running.add_done_callback(lambda _: _call_soon(loop, self._release, place))
+        whole.add_done_callback(lambda _: _call_soon(loop, self._release, place))
+        return running
+
+    def _take_along(self, place: _Lane, ticket: Ticket) -> list[Ticket]:
+        """Waiting requests of the same kind; as many as leave the other threads of the lane their part."""
+        if ticket.shared is None:
+            return []
+        most = min(_MOST_TOGETHER - 1, len(place.waiting) // place.at_once)
+        found = [
+            one
+            for one in place.waiting
+            if one.shared is not None and one.shared.kind == ticket.shared.kind and one.ready and not one.ready.done()
+        ][:most]
+        for one in found:
+            place.waiting.remove(one)
+        return found
+
+    async def _answer_of(
+        self, running: Future[Result], ticket: Ticket, is_gone: Callable[[], Awaitable[bool]] | None
+    ) -> Result:
         answer = asyncio.wrap_future(running)
         answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # of work that nobody waits for
         try:
@@ -235,6 +290,34 @@ def _work_while_wanted(work: Callable[[Ticket], Result], ticket: Ticket) -> Resu
             return work(ticket)
     except SearchStopped:
         raise SupersededError from None
+
+
+def _work_together(tickets: Sequence[Ticket], answers: Sequence[Future[Any]]) -> None:
+    """Work on several requests until nobody waits for any of them; each gets its answer as soon as it is there."""
+    requests = [one.shared for one in tickets]
+    first = requests[0]
+    assert first is not None
+    problem: BaseException = SupersededError()
+    try:
+        with stopping_when(lambda: all(ticket.dropped for ticket in tickets)):
+            found = first.work([one.request for one in requests if one is not None], tickets)
+            for answer, outcome in zip(answers, found, strict=True):
+                _settle(answer, outcome)
+    except SearchStopped:
+        pass
+    except Exception as error:  # of the work as a whole: whoever has no answer yet is told
+        problem = error
+    for answer in answers:
+        _settle(answer, problem)
+
+
+def _settle(answer: Future[Any], outcome: Any) -> None:
+    """Set an answer or an error, unless one is set or nobody waits for it any more."""
+    with suppress(InvalidStateError):
+        if isinstance(outcome, BaseException):
+            answer.set_exception(outcome)
+        else:
+            answer.set_result(outcome)
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,8 +46,21 @@ _CERTAINTY: dict[Status, Certainty] = {
 }
 
 
-def search(bench: Bench, person: Person, ticket: Ticket, max_sets: int = 50) -> tuple[Explanations, Variant]:
-    """Explain the row of a request; the result has one row.
+class Found(NamedTuple):
+    """What the search found for one row: all that one call found, the row's place in it, and who searched."""
+
+    many: Explanations
+    place: int
+    variant: Variant
+
+    def query(self) -> pd.DataFrame:
+        """The row."""
+        queries = self.many.queries
+        return queries if len(queries) == 1 else queries.iloc[[self.place]]
+
+
+def search(bench: Bench, person: Person, ticket: Ticket, max_sets: int = 50) -> Found:
+    """Explain the row of a request.
 
     Parameters
     ----------
@@ -64,15 +77,25 @@ def search(bench: Bench, person: Person, ticket: Ticket, max_sets: int = 50) -> 
     ticket.check()
     variant = bench.variant(person)
     ticket.check()
+    (found,) = search_rows(bench, row, variant, person, ticket.seconds_left, max_sets)
+    ticket.check()
+    return found
+
+
+def search_rows(
+    bench: Bench, rows: pd.DataFrame, variant: Variant, person: Person, seconds: float, max_sets: int
+) -> list[Found]:
+    """Explain rows of people who want the same of the search."""
+    begin = time.thread_time()
     many = variant.explainer.explain(
-        row,
+        rows,
         restricted=variant.restricted,
         max_sets=max_sets,
-        time_limit=max(0.05, ticket.seconds_left * _SEARCH_SHARE),
+        time_limit=max(0.05, seconds * _SEARCH_SHARE / len(rows)),
         **options_of(person),
     )
-    ticket.check()
-    return many, variant
+    bench.note_search(person.mode, (time.thread_time() - begin) / len(rows))
+    return [Found(many, place, variant) for place in range(len(rows))]
 
 
 def options_of(person: Person) -> dict[str, Any]:
@@ -88,10 +111,19 @@ def options_of(person: Person) -> dict[str, Any]:
 def explain(bench: Bench, request: ExplainRequest, ticket: Ticket) -> ExplainAnswer:
     """Answer ``POST /api/explain``."""
     start = time.perf_counter()
+    check_preference(bench, request)
+    return answer_found(bench, request, search(bench, request, ticket, request.max_sets), ticket, start)
+
+
+def check_preference(bench: Bench, request: ExplainRequest) -> None:
+    """Refuse a preference for what is not a feature."""
     if request.prefer is not None:
         bench.feature(request.prefer, "prefer")
-    many, variant = search(bench, request, ticket, request.max_sets)
-    one = many[0]
+
+
+def answer_found(bench: Bench, request: ExplainRequest, found: Found, ticket: Ticket, start: float) -> ExplainAnswer:
+    """The answer to a request, from what the search found."""
+    one = found.many[found.place]
     listed = one.alternatives(request.max_sets) if one.sets else ()
     ticket.check()
     if request.prefer is not None:
@@ -125,8 +157,8 @@ def explain(bench: Bench, request: ExplainRequest, ticket: Ticket) -> ExplainAns
         ],
         sets_complete=one.sets_complete,
         cube=_describe_cube(first) if request.with_cube else None,
-        reference=_describe_reference(bench, request, one, many.queries, variant),
-        broken_rules=_broken_rules(variant, many.queries),
+        reference=_describe_reference(bench, request, one, found),
+        broken_rules=_broken_rules(found),
         unfamiliar=bench.unfamiliar(one.query),
         reason=one.reason,
         milliseconds=(time.perf_counter() - start) * 1000,
@@ -228,14 +260,12 @@ def _describe_cube(some: Alternative | None) -> Cube | None:
     )
 
 
-def _describe_reference(
-    bench: Bench, person: Person, one: Explanation, query: pd.DataFrame, variant: Variant
-) -> ReferenceUsed:
-    explainer = variant.explainer
+def _describe_reference(bench: Bench, person: Person, one: Explanation, found: Found) -> ReferenceUsed:
+    explainer = found.variant.explainer
     task = next(task for task in explainer.tasks if task.scorer.target == one.target)
     row = one.reference
     if person.mode != "reference" or explainer.actions is not None:  # the explanation's own holds permitted values
-        row = task.reference.rows.iloc[int(task.reference.assigned(query)[0])]
+        row = task.reference.rows.iloc[int(task.reference.assigned(found.query())[0])]
     return ReferenceUsed(
         key=person.reference.key,
         name=explainer.reference_name,
@@ -245,10 +275,11 @@ def _describe_reference(
     )
 
 
-def _broken_rules(variant: Variant, row: pd.DataFrame) -> list[str]:
-    bound = variant.explainer.tasks[0].bound
+def _broken_rules(found: Found) -> list[str]:
+    bound = found.variant.explainer.tasks[0].bound
     if bound is None or not bound.rules:
         return []
+    row = found.query()
     return [rule.text for rule in bound.rules if bool(rule.broken(bound.cells(rule, row))[0])]
 
 

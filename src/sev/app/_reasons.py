@@ -21,8 +21,9 @@ from sev.text import format_value
 
 def letter(bench: Bench, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnswer:
     """Answer ``POST /api/reasons``."""
-    many, variant = search(bench, request, ticket, 100)
-    one = many[0]
+    searched = search(bench, request, ticket, 100)
+    many, variant = searched.many, searched.variant
+    one = many[searched.place]
     check_is_explained(one)
     lines = pd.DataFrame()
     cut: tuple[str, ...] = ()

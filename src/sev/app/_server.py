@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import as_file, files
@@ -21,7 +21,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 
 from sev._optional import require
-from sev.app._desk import Desk, Ticket, requests_at_once
+from sev.app._desk import Desk, Shared, Ticket, requests_at_once
 from sev.app._errors import ServiceError, as_service_error
 from sev.app._join import join_modules
 from sev.app._metrics import Metrics
@@ -183,7 +183,9 @@ def _json(answer: BaseModel) -> bytes:
 
 
 def _add_requests_about_one(app: FastAPI, service: Service, desk: Desk) -> None:
-    async def answer(request: Request, body: Person, work: Callable[[Any, Ticket], BaseModel]) -> Response:
+    async def answer(
+        request: Request, body: Person, work: Callable[[Any, Ticket], BaseModel], shared: Shared | None = None
+    ) -> Response:
         service.bench(body.model)
         path = request.url.path
         content = await desk.run(
@@ -192,13 +194,20 @@ def _add_requests_about_one(app: FastAPI, service: Service, desk: Desk) -> None:
             client=(path, str(body.model), body.client) if body.client else (),
             sequence=body.sequence,
             is_gone=request.is_disconnected,
+            shared=shared,
         )
         return Response(content, media_type="application/json")
+
+    def explain_together(bodies: Sequence[ExplainRequest], tickets: Sequence[Ticket]) -> Iterator[bytes | Exception]:
+        for one in service.explain_together(bodies, tickets):
+            yield one if isinstance(one, Exception) else _json(one)
 
     @app.post("/api/explain", response_model=ExplainAnswer, responses=_ERRORS, tags=["one decision"])
     async def explain(body: ExplainRequest, request: Request) -> Response:
         """Score, decision, all smallest sets of changes, and how certain they are."""
-        return await answer(request, body, service.explain)
+        service.bench(body.model)
+        shared = Shared(("explain", body.mode), body, explain_together) if service.can_join(body) else None
+        return await answer(request, body, service.explain, shared)
 
     @app.post("/api/price", response_model=PriceAnswer, responses=_ERRORS, tags=["one decision"])
     async def price(body: PriceRequest, request: Request) -> Response:

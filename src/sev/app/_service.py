@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +41,7 @@ from sev.app._overview import Overview
 from sev.app._reasons import letter, price
 from sev.app._statuses import Statuses
 from sev.app._table import Table
+from sev.app._together import explain_together
 from sev.backends import SearchStopped, stopping_when
 from sev.core import __version__
 from sev.explainers import Explainer
@@ -310,6 +311,41 @@ class Service:
         """
         self._check(request)
         return explain(self._bench_for(request), request, ticket)
+
+    def explain_together(
+        self, requests: Sequence[ExplainRequest], tickets: Sequence[Ticket]
+    ) -> Iterator[ExplainAnswer | Exception]:
+        """Answer several requests about one model with fewer calls of it.
+
+        Parameters
+        ----------
+        requests : sequence of ExplainRequest
+            The rows and their limits.
+        tickets : sequence of Ticket
+            Whether somebody still waits for each answer.
+
+        Returns
+        -------
+        iterator of ExplainAnswer or Exception
+            For each request what :meth:`explain` returns or raises.
+        """
+        return explain_together([self._bench_for(one) for one in requests], requests, tickets)
+
+    def can_join(self, request: ExplainRequest) -> bool:
+        """Whether a request may be answered together with others.
+
+        Parameters
+        ----------
+        request : ExplainRequest
+            The request.
+
+        Returns
+        -------
+        bool
+            False where searches are long: nobody shall wait for those of others, who could use another core.
+        """
+        self._check(request)
+        return self.bench(request.model).is_quick(request.mode)
 
     def price(self, request: PriceRequest, ticket: Ticket) -> PriceAnswer:
         """Answer ``POST /api/price``.
