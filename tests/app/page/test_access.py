@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 import sev
 
-AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).parents[2] / "npm/node_modules/axe-core/axe.min.js"
 FOCUS = "return document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.innerText ?? ''"
 
 
