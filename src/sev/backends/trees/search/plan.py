@@ -159,7 +159,7 @@ def steps_for_size(facts: Facts, size: int, n_terms: int, left: int) -> tuple[St
     bound goes first, for as long as the tables would take, unless these are so quick that it is not worth trying.
     """
     cost = TERMS.cost(facts, size, n_terms) if TERMS in STRATEGIES and TERMS.applies(facts) else UNLIMITED
-    if cost > left:
+    if cost >= left:  # also where only the clock limits a row: tables that cannot be made cost as much as it has left
         return (Step(BRANCH, left),)
     if cost <= QUICK_ROUNDS * facts.n_features * facts.n_members:
         return (Step(TERMS, UNLIMITED),)
