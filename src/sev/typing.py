@@ -1,10 +1,13 @@
 """Names for the types that travel through the package."""
 
-from collections.abc import Hashable
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -22,11 +25,27 @@ Minimise: TypeAlias = Literal["features", "cost"]
 Order: TypeAlias = Literal["margin", "closest", "credible"]
 #: Which of the permitted values were searched: one for each feature, all of them, or a list of candidates.
 ValuesSearched: TypeAlias = Literal["reference", "all", "candidates"]
+#: What training shortens: decisions of one kind or both, or of a linear model the volume of its decisions.
+Objective: TypeAlias = Literal["volume", "plus", "minus", "both"]
 #: Which of a model's outputs is its score; "predict": it returns labels only.
 Response: TypeAlias = Literal["predict_proba", "decision_function", "call", "predict"]
 #: What a column of a table is called: text in most tables, any key in pandas.
 ColumnLabel: TypeAlias = Hashable
-#: A table in whatever form the model takes: pandas, polars, pyarrow or numpy.
+#: A value of a table: text, a number, a date, a missing value, or whatever else its column holds.
+Cell: TypeAlias = object
+#: The name of a class of a model: what its ``classes_`` holds, such as 1, True or "defaulted".
+ClassLabel: TypeAlias = Hashable
+#: A row by its columns: a mapping with names of any type, or a Series of pandas.
+Row: TypeAlias = "Mapping[Any, Cell] | pd.Series"
+#: Part of a file as it was parsed, before any check: whoever reads it finds out what it is.
+Parsed: TypeAlias = Any
+#: A value without parts that JSON can hold.
+PlainValue: TypeAlias = bool | int | float | str | None
+#: What JSON can hold.
+JSONValue: TypeAlias = "bool | int | float | str | Sequence[JSONValue] | Mapping[str, JSONValue] | None"
+#: A document for JSON under construction, by the names of its fields.
+JSONObject: TypeAlias = dict[str, JSONValue]
+#: A table in whatever form the model takes: pandas, polars, pyarrow or numpy. Each has other methods: look at the type.
 NativeTable: TypeAlias = Any
 
 
@@ -34,11 +53,11 @@ class FittedClassifier(Protocol):
     """What training and comparison need of a model: the probabilities of its classes, as scikit-learn has them."""
 
     @property
-    def classes_(self) -> Any:
+    def classes_(self) -> np.ndarray:
         """The classes, in the order of the probabilities."""
         ...
 
-    def predict_proba(self, X: NativeTable, /) -> Any:
+    def predict_proba(self, X: NativeTable, /) -> np.ndarray:
         """Probabilities of the classes.
 
         Parameters

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from sev.cli._options import common, restricted, table_options, trust_pickle
 from sev.cli._output import output_file, say, write_result
 from sev.cli._tables import rows_and_labels
+from sev.typing import Objective
 
 
 @click.command()
@@ -37,11 +40,11 @@ def train(
     label: str,
     text: tuple[str, ...] | None,
     numbers: tuple[str, ...] | None,
-    objective: str,
+    objective: Objective,
     max_accuracy_loss: float | None,
     metrics: tuple[str, ...],
     max_metric_loss: float,
-    class_weight: str | None,
+    class_weight: Literal["balanced"] | None,
     restricted: tuple[str, ...] | None,
     output: str,
     trust_pickle: bool,

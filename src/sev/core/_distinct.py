@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sev.typing import IntArray
 
 
-def distinct_rows(table: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:
+def distinct_rows(table: np.ndarray) -> tuple[IntArray, IntArray]:
     """The first of each kind of row, in their order, and which of these each row is.
 
     Rows are compared bit by bit: 0.0 and -0.0 differ, a missing value is the same as itself.
@@ -38,7 +36,7 @@ def distinct_rows(table: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:
         return np.arange(min(len(table), 1)), np.zeros(len(table), dtype=np.int64)
     table = np.ascontiguousarray(table)
     whole = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1]))).ravel().tolist()
-    number: dict[Any, int] = {}
+    number: dict[object, int] = {}
     kind = np.array([number.setdefault(row, len(number)) for row in whole], dtype=np.int64)
     first = np.full(len(number), len(table), dtype=np.int64)
     np.minimum.at(first, kind, np.arange(len(table)))

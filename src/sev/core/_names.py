@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
 
 from sev.typing import ColumnLabel
 
@@ -12,7 +11,7 @@ from sev.typing import ColumnLabel
 _MOST_PAIRS = 3
 
 
-def list_names(names: Iterable[Any], at_most: int | None = 12) -> str:
+def list_names(names: Iterable[object], at_most: int | None = 12) -> str:
     """Names as a list; where it is cut, it ends with how many there are besides.
 
     Parameters
@@ -38,7 +37,7 @@ def list_names(names: Iterable[Any], at_most: int | None = 12) -> str:
     return f"{known[:at_most]} and {left} more" if left > 0 else str(known)
 
 
-def suggest_name(name: object, known: Iterable[Any]) -> str:
+def suggest_name(name: object, known: Iterable[object]) -> str:
     """``"; did you mean 'age'?"``, or a full stop where no known name is like this one.
 
     Parameters
@@ -89,7 +88,7 @@ def separator_hint(columns: Iterable[ColumnLabel]) -> str:
     return ""
 
 
-def suggest_columns(missing: Iterable[Any], others: Iterable[Any]) -> str:
+def suggest_columns(missing: Iterable[object], others: Iterable[object]) -> str:
     """A sentence that names, for columns that a table lacks, those of its other columns that were probably meant.
 
     It is empty where no name is like another, else it starts with a space.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sev.exceptions import ArchiveError
+from sev.typing import Cell, JSONValue, Parsed
 
 #: Dtypes of arrays that are written; little-endian on every machine.
 _DTYPES = ("<f8", "<i8", "<i4", "<u8")
@@ -30,7 +31,7 @@ class PlainObjects:
         self._types = dict(types)
         self._what = what
 
-    def to_plain(self, value: object, encode: Callable[[Any], Any]) -> Any:
+    def to_plain(self, value: object, encode: Callable[[Cell], JSONValue]) -> JSONValue:
         """An object as lists, mappings and cells; ``encode`` writes a cell.
 
         Parameters
@@ -63,7 +64,7 @@ class PlainObjects:
             return {"array": base64.b64encode(data).decode("ascii"), "dtype": dtype, "shape": list(value.shape)}
         return {"cell": encode(value)}
 
-    def from_plain(self, plain: Any, decode: Callable[[Any], Any]) -> Any:
+    def from_plain(self, plain: Parsed, decode: Callable[[Parsed], Cell]) -> Any:
         """Inverse of :meth:`to_plain`.
 
         Parameters
@@ -100,7 +101,7 @@ class PlainObjects:
             )
         return cls(**{name: self.from_plain(part, decode) for name, part in plain.items() if name != "type"})
 
-    def _array(self, plain: dict[str, Any]) -> Any:
+    def _array(self, plain: dict[str, Parsed]) -> np.ndarray:
         shape, dtype = plain.get("shape"), plain.get("dtype")
         known = dtype in _DTYPES and isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
         if not known or set(plain) != {"array", "dtype", "shape"} or not isinstance(plain["array"], str):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
+
+from sev.typing import JSONObject, PlainValue
 
 
 def python_value(value: object) -> Any:
@@ -25,7 +27,11 @@ def python_value(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def plain_value(value: object) -> Any:
+@overload
+def plain_value(value: float | np.floating | None) -> float | None: ...
+@overload
+def plain_value(value: object) -> PlainValue: ...
+def plain_value(value: object) -> PlainValue:
     """A number, string, bool or None; missing values become None.
 
     Parameters
@@ -54,7 +60,7 @@ def plain_value(value: object) -> Any:
     return str(value)
 
 
-def plain_row(row: pd.Series) -> dict[str, Any]:
+def plain_row(row: pd.Series) -> dict[str, PlainValue]:
     """Column names to plain values.
 
     Parameters
@@ -70,7 +76,7 @@ def plain_row(row: pd.Series) -> dict[str, Any]:
     return {str(column): plain_value(value) for column, value in row.items()}
 
 
-def dump(document: dict[str, Any]) -> str:
+def dump(document: JSONObject) -> str:
     """Strict JSON, one line, the same bytes for the same content.
 
     Parameters

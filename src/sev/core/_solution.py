@@ -273,7 +273,7 @@ class Answers(Solution):
         return replace(self, offsets=offsets, masks=masks, complete=complete, listed=listed, set_margins=None)
 
 
-def _join_known(parts: Sequence[np.ndarray[Any, Any] | None]) -> np.ndarray[Any, Any] | None:
+def _join_known(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
     """One array of all parts, None where one of them is not known."""
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if len(known) == len(parts) else None

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 
 from sev.backends import CannotReadError
 from sev.exceptions import ArchiveError
-from sev.typing import Response
+from sev.typing import FittedClassifier, Response
 
 _DEEPEST = 5_000
 
 
-def check_binary(model: Any, response: Response, known: Collection[str] = ("predict_proba",)) -> None:
+def check_binary(model: FittedClassifier, response: Response, known: Collection[str] = ("predict_proba",)) -> None:
     """Refuse to read an output that is not known, and models of other than two classes."""
     if response not in known:
         raise CannotReadError(f"its score is read from {' or '.join(known)}, not from {response}")
@@ -42,7 +41,7 @@ def check_depth(left: np.ndarray, right: np.ndarray, what: str) -> None:
         raise ArchiveError(f"{what} is deeper than {_DEEPEST:,}.")
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: object) -> bool:
     """Whether a value is made of numbers, texts and containers only."""
     if isinstance(value, dict):
         return all(is_plain(key) and is_plain(item) for key, item in value.items())

@@ -4,7 +4,6 @@ A new kind of reference is one class with a ``fit(background)`` method that retu
 """
 
 import warnings
-from typing import Any
 
 from sev.references._assign import assignment_from_plain, assignment_to_plain
 from sev.references._auto import Auto
@@ -17,7 +16,7 @@ from sev.references._names import reference_by_name
 from sev.references._near_mean import NearestToMean
 from sev.references._nearest import Nearest, Rows
 from sev.references._points import Points
-from sev.references._protocol import Assignment, Background, FittedReference, Reference
+from sev.references._protocol import Assignment, Background, FittedReference, Reference, ReferenceLike
 from sev.references._typical import Typical, has_two_values, holds_integers
 
 __all__ = [
@@ -37,6 +36,7 @@ __all__ = [
     "Partial",
     "Points",
     "Reference",
+    "ReferenceLike",
     "Rows",
     "Typical",
     "as_numbers",
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-def as_reference(given: Any) -> Reference:
+def as_reference(given: ReferenceLike) -> Reference:
     """Turn what a user passes as ``reference=`` into a reference object.
 
     Parameters
@@ -82,7 +82,7 @@ def as_reference(given: Any) -> Reference:
     return FixedRow(given)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> type[NearestToMean]:
     if name == "NearestRow":
         warnings.warn(
             "sev.references.NearestRow is now called NearestToMean; Nearest() is the row nearest to the query.",

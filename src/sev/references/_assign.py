@@ -13,7 +13,8 @@ import pandas as pd
 from sev.core import PlainObjects, warn_user
 from sev.exceptions import ReferenceWarning
 from sev.references._distance import Distance, NearestRows, NumberColumn
-from sev.typing import ColumnLabel, IntArray
+from sev.references._protocol import Assignment
+from sev.typing import Cell, ColumnLabel, IntArray, JSONValue, Parsed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +67,7 @@ class AssignGroup:
     """
 
     column: ColumnLabel
-    values: tuple[Any, ...]
+    values: tuple[Cell, ...]
     edges: tuple[float, ...]
     first: tuple[int, ...]
     inner: tuple[Any, ...]
@@ -80,7 +81,7 @@ class AssignGroup:
             bound.append(None if inner is None else inner.bind(rows.iloc[first:end].reset_index(drop=True)))
         return lambda queries: self._assign(queries, bound)
 
-    def _assign(self, queries: pd.DataFrame, bound: list[Any]) -> IntArray:
+    def _assign(self, queries: pd.DataFrame, bound: list[Callable[[pd.DataFrame], IntArray] | None]) -> IntArray:
         groups = self.groups_of(queries)
         numbers: list[tuple[IntArray, IntArray]] = []
         for group in np.unique(groups).tolist():
@@ -118,7 +119,7 @@ class AssignGroup:
         return groups
 
     @cached_property
-    def _number_of(self) -> dict[Any, int]:
+    def _number_of(self) -> dict[Cell, int]:
         return {value: number for number, value in enumerate(self.values)}
 
 
@@ -127,7 +128,7 @@ _OBJECTS = PlainObjects(
 )
 
 
-def assignment_to_plain(value: Any, encode: Callable[[Any], Any]) -> Any:
+def assignment_to_plain(value: object, encode: Callable[[Cell], JSONValue]) -> JSONValue:
     """An assignment as lists, mappings and cells; ``encode`` writes a cell.
 
     Parameters
@@ -145,7 +146,7 @@ def assignment_to_plain(value: Any, encode: Callable[[Any], Any]) -> Any:
     return _OBJECTS.to_plain(value, encode)
 
 
-def assignment_from_plain(plain: Any, decode: Callable[[Any], Any]) -> Any:
+def assignment_from_plain(plain: Parsed, decode: Callable[[Parsed], Cell]) -> Assignment:
     """Inverse of :func:`assignment_to_plain`.
 
     Parameters

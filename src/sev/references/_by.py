@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,11 @@ from sev.exceptions import InputError, PositiveReferenceError, ReferenceWarning,
 from sev.references._assign import AssignGroup
 from sev.references._protocol import Assignment, Background, FittedReference, Reference
 from sev.text import reference_name
-from sev.typing import BoolArray, ColumnLabel
+from sev.typing import BoolArray, Cell, ColumnLabel
+
+if TYPE_CHECKING:
+    from sev.references import ReferenceLike
+
 
 #: Columns of numbers with more different values than this are cut into intervals.
 _MOST_NUMBERS = 12
@@ -56,7 +60,7 @@ class By:
     """
 
     column: ColumnLabel
-    reference: Any = "auto"
+    reference: ReferenceLike = "auto"
     bins: int = 4
 
     def __post_init__(self) -> None:
@@ -109,7 +113,7 @@ class By:
         overall = _fit_group(inner, background)
         return _put_together(self.column, values, edges, [*parts, overall], [*names, reference_name("all")])
 
-    def _groups(self, background: Background) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+    def _groups(self, background: Background) -> tuple[tuple[Cell, ...], tuple[float, ...]]:
         known = background.rows[self.column].dropna()
         different = known.drop_duplicates()
         if not background.is_quantity(self.column) or known.dtype.kind in "mM" or len(different) <= _MOST_NUMBERS:
@@ -122,7 +126,7 @@ class By:
         return (), tuple(below.tolist())
 
     def _members(
-        self, column: pd.Series, values: tuple[Any, ...], edges: tuple[float, ...]
+        self, column: pd.Series, values: tuple[Cell, ...], edges: tuple[float, ...]
     ) -> Iterator[tuple[str, BoolArray]]:
         """Name and background rows of each group, those with a missing value last."""
         missing = column.isna().to_numpy(dtype=bool)
@@ -158,7 +162,7 @@ def _fit_group(inner: Reference, background: Background) -> FittedReference:
 
 def _put_together(
     column: ColumnLabel,
-    values: tuple[Any, ...],
+    values: tuple[Cell, ...],
     edges: tuple[float, ...],
     parts: list[FittedReference | None],
     names: list[str],

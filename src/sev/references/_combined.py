@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from sev.exceptions import InputError, UnknownFeatureError
 from sev.references._assign import AssignNearest
 from sev.references._distance import Distance
 from sev.references._protocol import Background, FittedReference
+from sev.typing import Cell, ColumnLabel
+
+if TYPE_CHECKING:
+    from sev.references import ReferenceLike
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,8 @@ class Partial:
     [50]
     """
 
-    values: Mapping[Any, Any]
-    over: Any = "auto"
+    values: Mapping[ColumnLabel, Cell]
+    over: ReferenceLike = "auto"
 
     def fit(self, background: Background) -> FittedReference:
         """Fit the other reference and replace values in its rows.
@@ -112,7 +116,7 @@ class Best:
     1.3333333333333333
     """
 
-    reference: Any
+    reference: ReferenceLike
 
     def fit(self, background: Background) -> FittedReference:
         """Fit the other reference.

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.references._protocol import Background
 from sev.references._typical import has_two_values
-from sev.typing import ColumnLabel, FloatArray, IntArray
+from sev.typing import Cell, ColumnLabel, FloatArray, IntArray
 
 #: Pairs of rows whose distances are in memory at once.
 _PAIRS_AT_ONCE = 1 << 22
@@ -55,7 +54,7 @@ class Distance:
     """
 
     numbers: tuple[NumberColumn, ...]
-    matches: tuple[tuple[Any, ...], ...]
+    matches: tuple[tuple[Cell, ...], ...]
 
     @classmethod
     def of(cls, background: Background) -> Distance:
@@ -249,7 +248,7 @@ class NearestRows:
         return np.asarray((self._numbers**2).sum(axis=1))
 
     @cached_property
-    def _places(self) -> list[dict[Any, int]]:
+    def _places(self) -> list[dict[Cell, int]]:
         """For each match, a number for each value that occurs."""
         return [
             {value: number for number, value in enumerate(dict.fromkeys(joint_values(self._rows, columns)))}
@@ -267,7 +266,7 @@ class NearestRows:
         return codes
 
 
-def joint_values(rows: pd.DataFrame, columns: Sequence[ColumnLabel]) -> list[Any]:
+def joint_values(rows: pd.DataFrame, columns: Sequence[ColumnLabel]) -> list[Cell]:
     """The values of some columns of each row as one value; all kinds of missing are one.
 
     Parameters

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from sev.references._combined import Partial
 from sev.references._nearest import Rows
 from sev.references._protocol import Background, FittedReference
+from sev.typing import Cell, NativeTable, Row
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class FixedRow:
     ('debt',)
     """
 
-    row: Any
+    row: Row | Sequence[Cell] | NativeTable
 
     def fit(self, background: Background) -> FittedReference:
         """Check the row against the background's columns.

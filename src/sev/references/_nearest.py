@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -12,6 +11,7 @@ from sev.references._assign import AssignNearest
 from sev.references._distance import Distance
 from sev.references._protocol import Background, FittedReference
 from sev.text import reference_name
+from sev.typing import NativeTable
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Rows:
     {'debt': 2, 'late': 0, 'age': 30}
     """
 
-    rows: Any
+    rows: NativeTable
 
     def fit(self, background: Background) -> FittedReference:
         """Check the rows against the background's columns.

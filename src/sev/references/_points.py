@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.references._distance import Distance, joint_values
-from sev.typing import ColumnLabel, FloatArray
+from sev.typing import Cell, ColumnLabel, FloatArray
 
 #: Values of a category that have a coordinate of their own.
 _MOST_VALUES = 30
@@ -28,7 +27,7 @@ class Points:
     """
 
     distance: Distance
-    values: tuple[tuple[Any, ...], ...]
+    values: tuple[tuple[Cell, ...], ...]
 
     @classmethod
     def of(cls, rows: pd.DataFrame, distance: Distance) -> Points:
@@ -48,7 +47,7 @@ class Points:
         """
         found = []
         for columns in distance.matches:
-            counts: dict[Any, int] = {}
+            counts: dict[Cell, int] = {}
             for value in joint_values(rows, columns):
                 counts[value] = counts.get(value, 0) + 1
             common = sorted(counts, key=lambda value: (-counts[value], repr(value)))[:_MOST_VALUES]

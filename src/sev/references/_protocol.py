@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError, PositiveReferenceError
 from sev.space import FeatureSpace, TableForm, is_quantity
-from sev.typing import BoolArray, ColumnLabel, IntArray
+from sev.typing import BoolArray, Cell, ColumnLabel, IntArray, NativeTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,9 +208,13 @@ class FittedReference:
     def _assign(self) -> Callable[[pd.DataFrame], IntArray] | None:
         return self.assign.bind(self.rows) if isinstance(self.assign, Assignment) else self.assign
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is made on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "_assign"}
+
+
+#: What can be passed as ``reference=``: an object with ``fit``, its name, one row, or a table with one row.
+ReferenceLike: TypeAlias = "Reference | str | Mapping[ColumnLabel, Cell] | Sequence[Cell] | NativeTable"
 
 
 @runtime_checkable

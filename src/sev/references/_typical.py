@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
 from sev.references._protocol import Background, FittedReference
 from sev.space import Feature
-from sev.typing import ColumnLabel
+from sev.typing import Cell, ColumnLabel
+
+if TYPE_CHECKING:
+    from pandas.api.extensions import ExtensionDtype
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Typical:
             One row.
         """
         rows = background.rows.loc[background.negatives]
-        values: dict[Any, Any] = {}
+        values: dict[ColumnLabel, Cell] = {}
         for feature in background.space.features:
             if len(feature.columns) > 1 and all(has_two_values(background.rows[c]) for c in feature.columns):
                 values.update(_joint_mode(rows, feature))
@@ -70,7 +73,7 @@ class Typical:
         frame = pd.DataFrame({c: _column_of(values[c], background.form.dtypes[c]) for c in background.form.columns})
         return FittedReference(frame, self.centre)
 
-    def _typical_value(self, column: ColumnLabel, values: pd.Series, background: Background) -> Any:
+    def _typical_value(self, column: ColumnLabel, values: pd.Series, background: Background) -> Cell:
         everywhere = background.rows[column]
         if not background.is_quantity(column) or has_two_values(everywhere):
             return _mode(values)
@@ -106,7 +109,7 @@ def holds_integers(values: pd.Series) -> bool:
     return bool(numbers.size) and bool((np.isfinite(numbers) & (numbers == np.floor(numbers))).all())
 
 
-def _nearest_value(values: pd.Series, centre: float) -> Any:
+def _nearest_value(values: pd.Series, centre: float) -> Cell:
     """The value of a column, with its own type, that is nearest to a number."""
     candidates = values.dropna().drop_duplicates().sort_values()
     gaps = np.abs(candidates.to_numpy(dtype=np.float64) - centre)
@@ -129,7 +132,7 @@ def has_two_values(values: pd.Series) -> bool:
     return values.nunique(dropna=True) <= 2
 
 
-def _mode(values: pd.Series) -> Any:
+def _mode(values: pd.Series) -> Cell:
     """Most common value, missing counted as one; of equally common ones the smallest, so that row order never
     matters.
     """
@@ -138,13 +141,13 @@ def _mode(values: pd.Series) -> Any:
     return min(best, key=lambda value: (pd.isna(value), str(type(value)), value)) if len(best) > 1 else best[0]
 
 
-def _joint_mode(rows: pd.DataFrame, feature: Feature) -> dict[Any, Any]:
+def _joint_mode(rows: pd.DataFrame, feature: Feature) -> dict[ColumnLabel, Cell]:
     counts = rows[list(feature.columns)].value_counts(dropna=False)
     best = counts.index[counts.to_numpy() == counts.to_numpy().max()]
     return dict(zip(feature.columns, max(best), strict=True))
 
 
-def _column_of(value: Any, dtype: Any) -> pd.Series:
+def _column_of(value: Cell, dtype: ExtensionDtype) -> pd.Series:
     """One value as a column: of the background's dtype if that keeps it, else of the value's own (a mean of
     integers).
     """

@@ -1,7 +1,16 @@
 """Values, features and decisions in the words of a person's language."""
 
 from sev.text._labels import Labels
-from sev.text._language import LANGUAGES, Language, Wording, load_language, load_wording, parse_mapping, read_mapping
+from sev.text._language import (
+    LANGUAGES,
+    Language,
+    Wording,
+    Words,
+    load_language,
+    load_wording,
+    parse_mapping,
+    read_mapping,
+)
 from sev.text._menu import enough_in_text, menu_table
 from sev.text._reference_names import reference_name
 from sev.text._sentences import Speaker
@@ -20,6 +29,7 @@ __all__ = [
     "Speaker",
     "Statement",
     "Wording",
+    "Words",
     "block_value",
     "enough_in_text",
     "feature_value",

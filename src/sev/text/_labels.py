@@ -9,7 +9,8 @@ from typing import Any
 
 from sev.core import list_names, suggest_name
 from sev.exceptions import InputError
-from sev.text._language import Language, Wording, is_built_in, load_language, load_wording, read_mapping
+from sev.text._language import Language, Wording, Words, is_built_in, load_language, load_wording, read_mapping
+from sev.typing import ClassLabel, JSONObject, Parsed
 
 _ENTRIES = ("features", "classes", "language")
 
@@ -41,7 +42,7 @@ class Labels:
     would have been approved.'
     """
 
-    features: Mapping[str, Any] = field(default_factory=dict)
+    features: Words = field(default_factory=dict)
     classes: Mapping[Any, str] = field(default_factory=dict)
     language: str | Path | Language | None = None
 
@@ -56,7 +57,7 @@ class Labels:
             load_language(self.language)  # a wrong language is an error now, not when the first sentence is made
 
     @classmethod
-    def of(cls, labels: Labels | Mapping[str, Any] | str | Path | None) -> Labels:
+    def of(cls, labels: Labels | Words | str | Path | None) -> Labels:
         """Labels from what a user passed: labels, a mapping (``features``, ``classes``, ``language``) or a YAML file.
 
         Parameters
@@ -127,7 +128,7 @@ class Labels:
         }
         return Labels(features=features, classes=self.classes, language=code)
 
-    def wording(self, features: Mapping[str, Any]) -> Wording:
+    def wording(self, features: Mapping[str, object]) -> Wording:
         """The names of the features, checked against the features of the model.
 
         Parameters
@@ -152,7 +153,7 @@ class Labels:
         """
         return load_wording(self.features or None, features)
 
-    def check(self, features: Mapping[str, Any], classes: Sequence[Any]) -> None:
+    def check(self, features: Mapping[str, object], classes: Sequence[ClassLabel]) -> None:
         """Raise an error for names of features or classes that the model does not have.
 
         Parameters
@@ -180,7 +181,7 @@ class Labels:
                     f"Its classes are {list_names(classes)}."
                 )
 
-    def decision(self, value: Any) -> str | None:
+    def decision(self, value: object) -> str | None:
         """The decision that a class stands for; None where it has no name.
 
         Parameters
@@ -201,7 +202,7 @@ class Labels:
         """
         return next((text for known, text in self.classes.items() if _is_same_class(known, value)), None)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> JSONObject:
         """Plain values, ready for JSON or YAML; classes as pairs, because keys in JSON are strings.
 
         Returns
@@ -227,7 +228,7 @@ class Labels:
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Labels:
+    def from_plain(cls, plain: Mapping[str, Parsed]) -> Labels:
         """Inverse of :meth:`to_plain`.
 
         Parameters
@@ -254,18 +255,18 @@ class Labels:
         )
 
 
-def _is_same_class(known: Any, value: Any) -> bool:
+def _is_same_class(known: object, value: object) -> bool:
     return isinstance(known, bool) == isinstance(value, bool) and bool(known == value)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Mappings as pairs, so that keys that are not text survive."""
     if isinstance(value, Mapping):
         return {"pairs": [[key, _plain(entry)] for key, entry in value.items()]}
     return value
 
 
-def _from_plain(value: Any) -> Any:
+def _from_plain(value: Parsed) -> Parsed:
     if isinstance(value, Mapping):
         return {key: _from_plain(entry) for key, entry in value["pairs"]}
     return value

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from sev.core import suggest_name
 from sev.exceptions import InputError, UnknownFeatureError
+from sev.typing import Parsed
+
+if TYPE_CHECKING:
+    from yaml import MappingNode, SafeLoader
+
 
 #: Texts and templates by name.
 Language: TypeAlias = Mapping[str, Any]
+#: Words for features as users write them, in a mapping or a YAML file: a text, or a mapping of texts for each.
+Words: TypeAlias = Mapping[str, Parsed]
 #: What is said of each feature.
-Wording: TypeAlias = Mapping[str, Mapping[str, Any]]
+Wording: TypeAlias = Mapping[str, Words]
 
 _FIELDS = (
     *("target", "score", "threshold", "label", "value", "predicted", "otherwise", "reasons", "changes"),
@@ -30,14 +37,14 @@ LANGUAGES = ("en", "de", "es")
 
 
 @cache
-def built_in(code: str) -> dict[str, Any]:
+def built_in(code: str) -> dict[str, Parsed]:
     """One of the languages that come with the package."""
     return parse_mapping(
         files("sev.text").joinpath(f"languages/{code}.yaml").read_text("utf-8"), f"the texts of {code!r}"
     )
 
 
-def english() -> dict[str, Any]:
+def english() -> dict[str, Parsed]:
     """The language that every other one is compared with."""
     return built_in("en")
 
@@ -86,7 +93,7 @@ def overridden(language: str | Path | Language | None) -> frozenset[str]:
     return frozenset(language if isinstance(language, Mapping) else read_mapping(language, "language"))
 
 
-def load_wording(wording: str | Path | Mapping[str, Any] | None, features: Mapping[str, Any]) -> Wording:
+def load_wording(wording: str | Path | Words | None, features: Mapping[str, object]) -> Wording:
     """How sentences name each feature, checked against the features of the model.
 
     Parameters
@@ -123,7 +130,7 @@ def load_wording(wording: str | Path | Mapping[str, Any] | None, features: Mappi
     return loaded
 
 
-def read_mapping(path: str | Path, what: str) -> dict[str, Any]:
+def read_mapping(path: str | Path, what: str) -> dict[str, Parsed]:
     """Read a YAML file that holds a map.
 
     Parameters
@@ -152,7 +159,7 @@ def read_mapping(path: str | Path, what: str) -> dict[str, Any]:
     return parse_mapping(text, f"the {what} file {str(path)!r}")
 
 
-def parse_mapping(text: str, what: str) -> dict[str, Any]:
+def parse_mapping(text: str, what: str) -> dict[str, Parsed]:
     """A map from YAML text; ``what`` it is, for messages.
 
     Parameters
@@ -184,7 +191,7 @@ def parse_mapping(text: str, what: str) -> dict[str, Any]:
 
 
 @cache
-def _unique_keys_loader() -> Any:
+def _unique_keys_loader() -> type[SafeLoader]:
     """A safe loader that takes no key twice, where YAML's own would silently keep the last.
 
     Only ``true`` and ``false`` are booleans, as in YAML 1.2: classes and categories called ``yes`` and ``no`` are text.
@@ -194,7 +201,7 @@ def _unique_keys_loader() -> Any:
     import yaml
 
     class UniqueKeys(yaml.SafeLoader):
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Parsed]:
             seen = set()
             for key_node, _ in node.value:
                 key = self.construct_object(key_node, deep=True)
@@ -213,13 +220,13 @@ def _unique_keys_loader() -> Any:
     return UniqueKeys
 
 
-def _check_text(name: str, text: Any) -> None:
+def _check_text(name: str, text: object) -> None:
     texts = list(text.values()) if isinstance(text, Mapping) and name in _BY_CLASS else [text]
     for one in texts:
         _check_template(one, f"The text {name!r}")
 
 
-def _check_feature(feature: str, said: Any) -> None:
+def _check_feature(feature: str, said: object) -> None:
     if not isinstance(said, Mapping):
         raise InputError(f"wording[{feature!r}] is {said!r}: give a name, or a map with {list(_OF_A_FEATURE)}.")
     for name in said:
@@ -231,7 +238,7 @@ def _check_feature(feature: str, said: Any) -> None:
             _check_template(one, f"wording[{feature!r}][{name!r}]")
 
 
-def _check_template(text: Any, what: str) -> None:
+def _check_template(text: object, what: str) -> None:
     if not isinstance(text, str):
         raise InputError(f"{what} is {text!r}, expected text.")
     try:

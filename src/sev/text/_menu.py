@@ -10,6 +10,7 @@ import pandas as pd
 from sev.text._labels import Labels
 from sev.text._sentences import Speaker
 from sev.text._statements import Enough, EnoughRange
+from sev.typing import ColumnLabel
 
 
 @runtime_checkable
@@ -82,7 +83,7 @@ def enough_in_text(enough: Any) -> Enough | None:
     return EnoughRange(enough.low, enough.high, enough.low_is_limit, enough.high_is_limit)
 
 
-def _changes(speaker: Speaker, line: Mapping[str, Any], limits: Mapping[str, tuple[float, float]]) -> list[str]:
+def _changes(speaker: Speaker, line: pd.Series, limits: Mapping[str, tuple[float, float]]) -> list[str]:
     told = []
     for name, new in line["changes"].items():
         old, changed = (one if isinstance(one, Mapping) else {name: one} for one in (line["old"][name], new))
@@ -91,9 +92,9 @@ def _changes(speaker: Speaker, line: Mapping[str, Any], limits: Mapping[str, tup
     return told
 
 
-def _columns_of(menu: pd.DataFrame) -> dict[str, tuple[Any, ...]]:
+def _columns_of(menu: pd.DataFrame) -> dict[str, tuple[ColumnLabel, ...]]:
     """The columns of each feature; those of a feature of one column are called like it."""
-    columns: dict[str, tuple[Any, ...]] = {name: (name,) for names in menu["features"] for name in names}
+    columns: dict[str, tuple[ColumnLabel, ...]] = {name: (name,) for names in menu["features"] for name in names}
     for changes in menu["changes"]:
         columns |= {name: tuple(new) for name, new in changes.items() if isinstance(new, Mapping)}
     return columns

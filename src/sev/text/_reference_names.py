@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sev.text._language import Wording, english
+from sev.typing import Row
 
 if TYPE_CHECKING:
     from sev.text._sentences import Speaker
@@ -22,7 +23,7 @@ _OF_A_COLUMN: tuple[ReferenceName, ...] = ("missing", "at_most", "between", "abo
 _NUMBERS = ("first", "last")
 
 
-def reference_name(about: ReferenceName, **fields: Any) -> str:
+def reference_name(about: ReferenceName, **fields: object) -> str:
     """The name of a reference row, in English, as results and files have it.
 
     Parameters
@@ -100,7 +101,7 @@ def _tell_group(name: str, speaker: Speaker, wording: Wording) -> str | None:
     return None
 
 
-def _in_words(fields: Mapping[str, str], speaker: Speaker, values: Mapping[Any, Any]) -> dict[str, str]:
+def _in_words(fields: Mapping[str, str], speaker: Speaker, values: Row) -> dict[str, str]:
     named = {str(value): str(text) for value, text in values.items()}
     return {
         field: text.replace(".", speaker.raw("decimal")) if field in _NUMBERS else named.get(text, text)

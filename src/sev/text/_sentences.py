@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
-
 from sev.core import Status, plain_value
 from sev.text._labels import Labels
-from sev.text._language import Language, Wording, load_language, load_wording, overridden
+from sev.text._language import Language, Wording, Words, load_language, load_wording, overridden
 from sev.text._letters import name_for_letter
 from sev.text._reference_names import tell_reference
 from sev.text._statements import Enough, EnoughRange, Statement
 from sev.text._values import feature_value, round_inward
+from sev.typing import Cell, ClassLabel, ColumnLabel, Row
 
 #: Categories of one feature that a sentence lists.
 _MOST_CHOICES = 5
@@ -40,8 +39,8 @@ class Speaker:
 
     def __init__(
         self,
-        columns: Mapping[str, tuple[Any, ...]],
-        wording: str | Path | Mapping[str, Any] | None = None,
+        columns: Mapping[str, tuple[ColumnLabel, ...]],
+        wording: str | Path | Words | None = None,
         language: str | Path | Language | None = None,
         labels: Labels | None = None,
         *,
@@ -105,7 +104,7 @@ class Speaker:
             texts.extend(self._not_permitted(statement))
         return " ".join(text for text in texts if text)
 
-    def text(self, name: str, **fields: Any) -> str:
+    def text(self, name: str, **fields: object) -> str:
         """A text of the language by its name, filled in.
 
         Parameters
@@ -122,7 +121,7 @@ class Speaker:
         """
         return self._fill(name, **fields)
 
-    def decision(self, value: Any) -> str:
+    def decision(self, value: object) -> str:
         """What a class stands for: the decision that the labels name, or the class itself.
 
         Parameters
@@ -207,7 +206,7 @@ class Speaker:
         """
         return str(self._wording.get(feature, {}).get("label", feature))
 
-    def value(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> str:
+    def value(self, feature: str, row: Row) -> str:
         """The value that a row has for a feature, with its unit.
 
         Parameters
@@ -386,7 +385,7 @@ class Speaker:
         self,
         name: str,
         feature: str,
-        row: Mapping[Any, Any] | pd.Series,
+        row: Row,
         several: str | None = None,
         general: str | None = None,
     ) -> str:
@@ -410,8 +409,8 @@ class Speaker:
     def change(
         self,
         feature: str,
-        old: Mapping[Any, Any] | pd.Series,
-        new: Mapping[Any, Any] | pd.Series,
+        old: Row,
+        new: Row,
         enough: Enough | None = None,
         limits: Mapping[str, tuple[float, float]] | None = None,
     ) -> str:
@@ -442,7 +441,7 @@ class Speaker:
     def range_text(
         self,
         feature: str,
-        row: Mapping[Any, Any] | pd.Series,
+        row: Row,
         enough: Enough | None,
         limits: Mapping[str, tuple[float, float]],
     ) -> str | None:
@@ -500,7 +499,7 @@ class Speaker:
         known = self._wording.get(feature, {}).get("values", {})
         return sorted(one for one in known if _is_number(one) and enough.low <= one <= enough.high)
 
-    def _choices_text(self, feature: str, row: Mapping[Any, Any] | pd.Series, values: Sequence[Any]) -> str | None:
+    def _choices_text(self, feature: str, row: Row, values: Sequence[Any]) -> str | None:
         columns = self._columns[feature]
         rows = [dict(zip(columns, value if len(columns) > 1 else (value,), strict=True)) for value in values]
         if len(rows) < 2:
@@ -509,12 +508,10 @@ class Speaker:
             return self._fill("range_others", value=self._value_in_text(feature, row), n=len(rows) - 1)
         return self.join([self._value_in_text(feature, one) for one in rows], "list_or")
 
-    def _format(
-        self, feature: str, row: Mapping[Any, Any] | pd.Series, columns: tuple[Any, ...], wording: Mapping[str, Any]
-    ) -> str:
+    def _format(self, feature: str, row: Row, columns: tuple[ColumnLabel, ...], wording: Words) -> str:
         return feature_value(feature, row, columns, digits=wording.get("digits"), **self._marks)
 
-    def _value_in_text(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> str:
+    def _value_in_text(self, feature: str, row: Row) -> str:
         """A value inside a sentence: names of categories in quotation marks, unless the user chose the words."""
         text = self.value(feature, row)
         key = self._key(feature, row)
@@ -522,7 +519,7 @@ class Speaker:
             return text
         return str(self._texts["quoted"].format(value=text))
 
-    def _key(self, feature: str, row: Mapping[Any, Any] | pd.Series) -> Any:
+    def _key(self, feature: str, row: Row) -> Cell:
         """The value that a phrase may be given for: the cell itself, or the category of a one-hot block."""
         columns = self._columns[feature]
         if len(columns) > 1:
@@ -533,7 +530,7 @@ class Speaker:
     def _restricted(self, statement: Statement) -> str:
         return self.join([self.label(feature) for feature in statement.restricted])
 
-    def _fill(self, name: str, by_class: Any = None, **fields: Any) -> str:
+    def _fill(self, name: str, by_class: ClassLabel | None = None, **fields: object) -> str:
         if self._letters:
             name = self._variant(name, f"letter_{name}")
         if str(fields.get("n")) == "1":
@@ -553,11 +550,11 @@ class Speaker:
         return variant if is_used else name
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-class _Blank(dict[str, Any]):
+class _Blank(dict[str, object]):
     """Fields that a template may name although this sentence has nothing to put there."""
 
     def __missing__(self, key: str) -> str:

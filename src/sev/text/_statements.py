@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
-
-import pandas as pd
+from typing import Literal, NamedTuple, TypeAlias
 
 from sev.core import Status
-from sev.typing import Kind, Minimise, Values, ValuesSearched
+from sev.typing import Cell, ClassLabel, Kind, Minimise, Row, Values, ValuesSearched
 
 #: What features that may not be used could do: nothing that is known, a smaller set, another set of the same size, or
 #: the only sets that there are.
@@ -34,7 +32,7 @@ class EnoughRange(NamedTuple):
 
 
 #: Values of a feature that do: a range of numbers, or a list of categories.
-Enough: TypeAlias = EnoughRange | list[Any]
+Enough: TypeAlias = EnoughRange | list[Cell]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +41,7 @@ class Statement:
 
     kind: Kind
     status: Status
-    target: Any
+    target: ClassLabel
     score: float
     threshold: float
     features: tuple[str, ...]
@@ -52,10 +50,10 @@ class Statement:
     lower_bound: int
     restricted: tuple[str, ...]
     reason: str
-    query: Mapping[Any, Any] | pd.Series
-    reference: Mapping[Any, Any] | pd.Series
+    query: Row
+    reference: Row
     not_permitted: NotPermitted = "none"
-    other: Any = None
+    other: ClassLabel | None = None
     #: What ``score`` is where the class with the highest one is predicted; None where a threshold decides.
     highest: Literal["probability", "score"] | None = None
     #: What features were permitted to become, and which of these values were searched.

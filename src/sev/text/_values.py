@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from numbers import Real
 from typing import Any
@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sev.typing import Cell, ColumnLabel, Row
+
 #: From here on a float has no decimals.
 _LARGE = 1e15
 
 
 def format_value(
-    value: Any,
+    value: Cell,
     *,
     digits: int | None = None,
     decimal: str = ".",
@@ -105,7 +107,7 @@ def _round_up(number: float, digits: int | None) -> float:
     return float(written)
 
 
-def block_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Sequence[Any], **marks: Any) -> str:
+def block_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **marks: Any) -> str:
     """The value of several columns: of a one-hot block the name of the category that is 1.
 
     Parameters
@@ -140,7 +142,7 @@ def block_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Seque
     return "(" + ", ".join(cells) + ")"
 
 
-def feature_value(feature: str, row: Mapping[Any, Any] | pd.Series, columns: Sequence[Any], **marks: Any) -> str:
+def feature_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **marks: Any) -> str:
     """The value of a feature as people write it, however many columns it has.
 
     Parameters

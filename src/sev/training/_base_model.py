@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from copy import copy, deepcopy
-from typing import Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.base import clone
 
 from sev.training._weights import fit_with_weights
 from sev.typing import FloatArray
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
 #: Fits with other seeds, where the first predicts nobody positive.
 _N_RESTARTS = 3
 
 
-def fit_base(base: Any, rows: FloatArray, labels: Any, weights: FloatArray | None) -> tuple[Any, int]:
+def fit_base(
+    base: BaseEstimator, rows: FloatArray, labels: np.ndarray, weights: FloatArray | None
+) -> tuple[BaseEstimator, int]:
     """A fitted base model, and how many fits it took.
 
     A perceptron on few positive rows may stop at predicting nobody positive, by bad luck with its random weights or
@@ -29,7 +36,7 @@ def fit_base(base: Any, rows: FloatArray, labels: Any, weights: FloatArray | Non
     return fitted, len(attempts)
 
 
-def fresh_copy(model: Any) -> Any:
+def fresh_copy(model: BaseEstimator) -> BaseEstimator:
     """An unfitted copy, also of classes that scikit-learn refuses to clone as they copy their parameters."""
     try:
         return clone(model)
@@ -41,7 +48,7 @@ def fresh_copy(model: Any) -> Any:
         return type(model)(**deepcopy(model.get_params()))
 
 
-def _restarts(base: Any) -> list[Any]:
+def _restarts(base: BaseEstimator) -> list[BaseEstimator]:
     """Copies with other seeds; none where a fit is not random."""
     parameters = base.get_params()
     # the seeds of linear models and trees do not change what they predict, or hardly

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 
 from sev.training._estimators import SEVClassifier
 from sev.training._settings import Family
 from sev.typing import ColumnLabel
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sev.references import ReferenceLike
+    from sev.training._weights import ClassWeight
 
 
 class SEVGradientBoostingClassifier(SEVClassifier):
@@ -64,8 +71,8 @@ class SEVGradientBoostingClassifier(SEVClassifier):
         rate_penalty: float | None = None,
         margin: float | None = None,
         schedule: str = "recipe",
-        base_estimator: Any = None,
-        reference: Any = "mean",
+        base_estimator: BaseEstimator | None = None,
+        reference: ReferenceLike = "mean",
         groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
         max_iter: int | None = None,
         learning_rate: float | None = None,
@@ -73,9 +80,9 @@ class SEVGradientBoostingClassifier(SEVClassifier):
         early_stopping: bool = False,
         n_iter_no_change: int = 10,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool | None = None,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         max_rate_change: float | None = 0.1,
         grow: int = 0,
     ) -> None:
@@ -103,5 +110,5 @@ class SEVGradientBoostingClassifier(SEVClassifier):
         )
         self.grow = grow
 
-    def _default_base(self, seed: int, n_rows: int) -> Any:
+    def _default_base(self, seed: int, n_rows: int) -> BaseEstimator:
         return GradientBoostingClassifier(n_estimators=200, max_depth=3, random_state=seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,9 @@ from sev.training._categories import CategoryCodes
 from sev.training._reference import TaskReference
 from sev.training._task import TrainingTask
 from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray, NativeTable
+
+if TYPE_CHECKING:
+    from sev.references import ReferenceLike
 
 
 class Encoded(NamedTuple):
@@ -35,7 +38,7 @@ class RowEncoder(Protocol):
         ...
 
     @property
-    def native(self) -> Callable[[FloatArray], Any] | None:
+    def native(self) -> Callable[[FloatArray], NativeTable] | None:
         """Encoded rows in the final estimator's own form; None: they are."""
         ...
 
@@ -52,7 +55,7 @@ class TaskBuilder:
         Which explanations should be short.
     """
 
-    reference: Any = "mean"
+    reference: ReferenceLike = "mean"
     groups: Mapping[str, Sequence[ColumnLabel]] | None = None
     restricted: Iterable[str] = ()
     objective: str = "minus"
@@ -153,19 +156,19 @@ class ProbedEncoder:
     """
 
     def __init__(
-        self, transform: Callable[[NativeTable], Any], form: TableForm, space: FeatureSpace, frame: pd.DataFrame
+        self, transform: Callable[[NativeTable], NativeTable], form: TableForm, space: FeatureSpace, frame: pd.DataFrame
     ) -> None:
         sample = frame.iloc[representative_rows(frame)]
         self._codes = CategoryCodes.of(transform(form.to_native(frame.iloc[:1])))
         encode = partial(self._encode_native, transform)
         self._encoding = ColumnwiseEncoding(encode, form, space, sample)
 
-    def _encode_native(self, transform: Callable[[NativeTable], Any], rows: NativeTable) -> FloatArray:
+    def _encode_native(self, transform: Callable[[NativeTable], NativeTable], rows: NativeTable) -> FloatArray:
         encoded = transform(rows)
         return as_float_matrix(encoded if self._codes is None else self._codes.encode(encoded))
 
     @property
-    def native(self) -> Callable[[FloatArray], Any] | None:
+    def native(self) -> Callable[[FloatArray], NativeTable] | None:
         """Codes of categories back to category columns, where the final estimator takes these."""
         return None if self._codes is None else self._codes.decode
 

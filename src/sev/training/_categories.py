@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from sev.typing import ColumnLabel, FloatArray
+from sev.typing import ColumnLabel, FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from pandas.api.extensions import ExtensionDtype
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +26,10 @@ class CategoryCodes:
         pandas dtype of each column.
     """
 
-    dtypes: dict[ColumnLabel, Any]
+    dtypes: dict[ColumnLabel, ExtensionDtype]
 
     @classmethod
-    def of(cls, table: Any) -> CategoryCodes | None:
+    def of(cls, table: NativeTable) -> CategoryCodes | None:
         """The codes of a table's category columns; None where it has none."""
         if not isinstance(table, pd.DataFrame):
             return None

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from sev.exceptions import InputError, ModelError
 from sev.training._quality import Measure
 from sev.training._weights import check_sample_weight
 from sev.typing import ColumnLabel, FittedClassifier, Kind, NativeTable
 
+if TYPE_CHECKING:
+    from sev.references import ReferenceLike
+
 
 def compare(
     models: Mapping[str, FittedClassifier],
     X: NativeTable,
-    y: Any,
+    y: ArrayLike,
     *,
     X_train: NativeTable = None,
-    y_train: Any = None,
+    y_train: ArrayLike | None = None,
     kinds: Sequence[Kind] = ("plus", "minus"),
-    reference: Any = "mean",
+    reference: ReferenceLike = "mean",
     groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
     restricted: Iterable[str] = (),
     max_rows: int | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Compare models: how accurate they are and how many reasons their decisions need, one line for each model.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -45,7 +44,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def __init__(self, scale: bool = True) -> None:
         self.scale = scale
 
-    def fit(self, X: pd.DataFrame, y: Any = None) -> TableEncoder:
+    def fit(self, X: pd.DataFrame, y: ArrayLike | None = None) -> TableEncoder:
         """Learn categories, means and variances.
 
         Parameters
@@ -106,7 +105,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise InputError(f"Column {column!r} holds infinity: use finite numbers, or NaN for missing ones.")
         return found
 
-    def _texts(self, frame: pd.DataFrame) -> Any:
+    def _texts(self, frame: pd.DataFrame) -> np.ndarray:
         return np.column_stack([_as_text(frame.iloc[:, place]) for place in self.texts_])
 
 
@@ -126,7 +125,7 @@ def _as_float(values: pd.Series, column: ColumnLabel) -> FloatArray:
         ) from error
 
 
-def _as_text(values: pd.Series) -> Any:
+def _as_text(values: pd.Series) -> np.ndarray:
     """Values as text, so that 1, 1.0 and True of different dtypes are told apart as people would."""
     found = values.astype(object).to_numpy()
     missing = values.isna().to_numpy()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sev._registry import look_up, routes
 from sev.exceptions import ModelError
-from sev.typing import FloatArray
+from sev.typing import FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.tree import DecisionTreeRegressor
 
 
 class Ensemble(Protocol):
@@ -22,14 +26,14 @@ class Ensemble(Protocol):
         """What the margin starts from."""
         ...
 
-    def outputs(self, rows: Any) -> FloatArray:
+    def outputs(self, rows: NativeTable) -> FloatArray:
         """Output of each tree on each row, shape (n_rows, n_trees).
 
         Rows are an array of numbers, or a DataFrame with category columns where the model was fitted on these.
         """
         ...
 
-    def reweighted(self, weights: FloatArray, bias: float) -> Any:
+    def reweighted(self, weights: FloatArray, bias: float) -> BaseEstimator:
         """A model of the same library whose margin is offset + bias + outputs @ weights."""
         ...
 
@@ -38,7 +42,7 @@ class Ensemble(Protocol):
 class Growable(Ensemble, Protocol):
     """An ensemble that takes more trees."""
 
-    def with_trees(self, trees: list[Any]) -> Any:
+    def with_trees(self, trees: list[DecisionTreeRegressor]) -> BaseEstimator:
         """A model of the same library with regression trees of scikit-learn after its own."""
         ...
 

@@ -6,10 +6,11 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import assert_all_finite, check_random_state
@@ -28,14 +29,20 @@ from sev.training._reference import TaskReference
 from sev.training._settings import Family, Settings, check_parameters, settings_for
 from sev.training._task import Trained, TrainingTask
 from sev.training._weights import check_sample_weight, combine_weights
-from sev.typing import ColumnLabel, FloatArray, NativeTable
+from sev.typing import Cell, ColumnLabel, FloatArray, IntArray, NativeTable
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from sev.references import ReferenceLike
+    from sev.training._weights import ClassWeight
 
 
 class _Fitted(NamedTuple):
     """What comes out of a fit."""
 
     encoder: TableEncoder
-    base: Any
+    base: BaseEstimator
     n_base_fits: int
     task: TrainingTask
     reference: TaskReference
@@ -57,8 +64,8 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         rate_penalty: float | None = None,
         margin: float | None = None,
         schedule: str = "recipe",
-        base_estimator: Any = None,
-        reference: Any = "mean",
+        base_estimator: BaseEstimator | None = None,
+        reference: ReferenceLike = "mean",
         groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
         max_iter: int | None = None,
         learning_rate: float | None = None,
@@ -66,9 +73,9 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         early_stopping: bool = False,
         n_iter_no_change: int = 10,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool | None = None,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         max_rate_change: float | None = 0.1,
     ) -> None:
         self.objective = objective
@@ -92,7 +99,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.class_weight = class_weight
         self.max_rate_change = max_rate_change
 
-    def fit(self, X: NativeTable, y: Any, sample_weight: Any = None) -> SEVClassifier:
+    def fit(self, X: NativeTable, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SEVClassifier:
         """Fit the base model, then tune it for short explanations.
 
         Parameters
@@ -157,7 +164,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         probabilities: FloatArray = self.final_estimator_.predict_proba(self._encode(X))
         return probabilities
 
-    def predict(self, X: NativeTable) -> Any:
+    def predict(self, X: NativeTable) -> np.ndarray:
         """Class of each row: the second class where its probability is at least one half.
 
         Parameters
@@ -173,7 +180,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         positive = self.predict_proba(X)[:, 1] >= 0.5
         return self.classes_[positive.astype(np.int64)]
 
-    def split_encoder(self) -> tuple[Callable[[NativeTable], FloatArray], Any]:
+    def split_encoder(self) -> tuple[Callable[[NativeTable], FloatArray], BaseEstimator]:
         """The encoding of raw rows and the estimator on encoded rows, from which exact explanations are read.
 
         Returns
@@ -185,7 +192,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self._encode, self.final_estimator_
 
     @abstractmethod
-    def _default_base(self, seed: int, n_rows: int) -> Any:
+    def _default_base(self, seed: int, n_rows: int) -> BaseEstimator:
         """The base estimator where none is given."""
 
     def _expose(self) -> None:
@@ -247,7 +254,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             stacklevel=3,
         )
 
-    def _base(self, seed: int, n_rows: int) -> Any:
+    def _base(self, seed: int, n_rows: int) -> BaseEstimator:
         if self.base_estimator is None:
             return self._default_base(seed, n_rows)
         if family_of(self.base_estimator) != self._family:
@@ -276,7 +283,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 "lower sev_penalty."
             )
 
-    def _labels(self, y: Any, n_rows: int) -> Any:
+    def _labels(self, y: ArrayLike | None, n_rows: int) -> IntArray:
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = column_or_1d(y, warn=True)
@@ -318,14 +325,14 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         base = self.base_estimator if self.base_estimator is not None else self._default_base(0, 0)
         return bool(get_tags(base).input_tags.allow_nan)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = self._takes_nan()
         return tags
 
 
-def _plain_values(rows: pd.DataFrame) -> dict[str, Any]:
+def _plain_values(rows: pd.DataFrame) -> dict[str, Cell] | dict[str, list[Cell]]:
     """The value of each column, of several rows a list of them: values that every safe file format can hold."""
     values = {str(name): [python_value(value) for value in rows[name]] for name in rows.columns}
     return {name: found[0] for name, found in values.items()} if len(rows) == 1 else values

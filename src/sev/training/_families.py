@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 from sev._optional import require
 from sev._registry import find, load, routes
 from sev.exceptions import ModelError
 from sev.training._settings import Family, Settings
 from sev.training._task import Trained, Trainer, TrainingTask
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 _TRAINERS: dict[Family, str] = {
     "linear": "sev.training._linear:LinearTrainer",
@@ -34,13 +38,13 @@ def family_of(estimator: object) -> Family:
     return cast(Family, match.route)
 
 
-def trainer_for(base: Any, task: TrainingTask) -> Trainer:
+def trainer_for(base: BaseEstimator, task: TrainingTask) -> Trainer:
     """What tunes a fitted final estimator on some rows, as often as wanted, with one penalty or another."""
     require("torch", extra="train", feature="Training for short explanations")
     trainer: Trainer = load(_TRAINERS[family_of(base)])(base, task)
     return trainer
 
 
-def train(base: Any, task: TrainingTask, settings: Settings) -> Trained:
+def train(base: BaseEstimator, task: TrainingTask, settings: Settings) -> Trained:
     """Tune a fitted final estimator once; what comes back is of its own class."""
     return trainer_for(base, task).train(settings)

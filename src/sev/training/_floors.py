@@ -7,16 +7,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from sev.core import suggest_name
 from sev.exceptions import InputError
 from sev.typing import FittedClassifier, FloatArray, NativeTable
 
+#: The name of a scikit-learn scorer, or a function of model, rows and labels.
+Metric: TypeAlias = str | Callable[..., float]
+#: One metric or several; a mapping says how much each may lose.
+Metrics: TypeAlias = Metric | Iterable[Metric] | Mapping[Metric, float] | None
 #: How much a metric may lose where nothing is said.
 DEFAULT_LOSS = 0.005
 #: What other libraries and papers call scorers of scikit-learn.
@@ -59,7 +64,9 @@ class Floor:
     scorer: Callable[..., float]
     max_loss: float
 
-    def measure(self, model: FittedClassifier, X: NativeTable, y: Any, weights: FloatArray | None = None) -> float:
+    def measure(
+        self, model: FittedClassifier, X: NativeTable, y: ArrayLike, weights: FloatArray | None = None
+    ) -> float:
         """The metric of a model on some rows."""
         try:
             if weights is None:
@@ -82,7 +89,9 @@ class Floor:
             )
 
 
-def floors_of(model: object, metric: Any, max_metric_loss: float, max_accuracy_loss: float | None) -> tuple[Floor, ...]:
+def floors_of(
+    model: object, metric: Metrics, max_metric_loss: float, max_accuracy_loss: float | None
+) -> tuple[Floor, ...]:
     """Floors on one metric or on several.
 
     Parameters
@@ -108,7 +117,7 @@ def floors_of(model: object, metric: Any, max_metric_loss: float, max_accuracy_l
     return tuple(floors)
 
 
-def _limits_by_metric(metric: Any, max_loss: float) -> list[tuple[Any, float]]:
+def _limits_by_metric(metric: Metrics, max_loss: float) -> list[tuple[Metric, float]]:
     if metric is None:
         return []
     if isinstance(metric, Mapping):
@@ -120,7 +129,7 @@ def _limits_by_metric(metric: Any, max_loss: float) -> list[tuple[Any, float]]:
     raise InputError(f"metric={metric!r} must be the name of a scikit-learn scorer, a function, or several of these.")
 
 
-def _floor_of(model: object, metric: Any, max_loss: float) -> Floor:
+def _floor_of(model: object, metric: Metric, max_loss: float) -> Floor:
     if isinstance(metric, str):
         if metric not in get_scorer_names():
             raise InputError(
@@ -190,6 +199,6 @@ class Limits:
         return ", ".join(f"{floor.name} {base[floor.name]:.4f} -> {line[floor.name]:.4f}" for floor in self.floors)
 
 
-def share_of_positives(decisions: Any, weights: FloatArray | None) -> float:
+def share_of_positives(decisions: ArrayLike, weights: FloatArray | None) -> float:
     """Share of positive decisions, rows counting by their weights."""
     return float(np.average(np.asarray(decisions, dtype=np.float64), weights=weights))

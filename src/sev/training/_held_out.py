@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ class LabelledRows(NamedTuple):
     """Raw rows, labels of 0 and 1, and weights."""
 
     frame: pd.DataFrame
-    labels: Any
+    labels: IntArray
     weights: FloatArray | None
 
     def take(self, rows: IntArray) -> LabelledRows:
@@ -114,11 +114,11 @@ def hold_out(
     return every if every.rate > 0.0 else None
 
 
-def _splits(labels: Any, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+def _splits(labels: IntArray, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
     """Pairs of rows to train on and rows held out."""
     fewest = int(np.bincount(labels, minlength=2).min())
     if len(labels) * 0.25 >= _ENOUGH_HELD_OUT:
-        splitter: Any = StratifiedShuffleSplit(
+        splitter = StratifiedShuffleSplit(
             1,
             train_size=min(_MOST_TRAINING_ROWS, int(0.75 * len(labels))),
             test_size=min(_MOST_HELD_OUT, int(0.25 * len(labels))),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +17,9 @@ from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
 from sev.typing import FloatArray
 
+if TYPE_CHECKING:
+    from sklearn.linear_model._base import LinearClassifierMixin
+
 
 class LinearTrainer:
     """Tunes a fitted linear classifier with ``coef_`` and ``intercept_``.
@@ -25,7 +28,7 @@ class LinearTrainer:
     that comes back takes the columns as they were.
     """
 
-    def __init__(self, base: Any, task: TrainingTask) -> None:
+    def __init__(self, base: LinearClassifierMixin, task: TrainingTask) -> None:
         self._base = base
         self._task = task
         self._centre, self._spread = scaling_of(task.rows)

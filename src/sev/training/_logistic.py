@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sklearn.linear_model import LogisticRegression
 
 from sev.training._estimators import SEVClassifier
 from sev.training._settings import Family
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class SEVLogisticRegression(SEVClassifier):
@@ -107,7 +110,7 @@ class SEVLogisticRegression(SEVClassifier):
 
     _family: ClassVar[Family] = "linear"
 
-    def _default_base(self, seed: int, n_rows: int) -> Any:
+    def _default_base(self, seed: int, n_rows: int) -> BaseEstimator:
         return LogisticRegression(max_iter=1000, random_state=seed)
 
     def _expose(self) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sklearn.neural_network import MLPClassifier
 
 from sev.training._estimators import SEVClassifier
 from sev.training._settings import Family
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class SEVMLPClassifier(SEVClassifier):
@@ -43,6 +46,6 @@ class SEVMLPClassifier(SEVClassifier):
 
     _family: ClassVar[Family] = "network"
 
-    def _default_base(self, seed: int, n_rows: int) -> Any:
+    def _default_base(self, seed: int, n_rows: int) -> BaseEstimator:
         # early stopping sets a tenth of the rows aside, which a handful does not allow
         return MLPClassifier((128, 128), early_stopping=n_rows >= 100, random_state=seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,6 +15,11 @@ from sev.training._penalty import SEVPenalty
 from sev.training._rate import final_shift
 from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
+from sev.typing import FloatArray
+
+if TYPE_CHECKING:
+    from sklearn.neural_network import MLPClassifier
+
 
 _ACTIVATIONS: dict[str, type[nn.Module]] = {
     "identity": nn.Identity,
@@ -27,7 +32,7 @@ _ACTIVATIONS: dict[str, type[nn.Module]] = {
 class NetworkTrainer:
     """Tunes a fitted binary ``MLPClassifier``."""
 
-    def __init__(self, base: Any, task: TrainingTask) -> None:
+    def __init__(self, base: MLPClassifier, task: TrainingTask) -> None:
         self._base = base
         self._task = task
         self.rows = torch.from_numpy(task.rows.astype(np.float32))
@@ -112,7 +117,7 @@ class _NetworkLoss:
         return parts
 
 
-def as_module(model: Any, settings: Settings | None = None) -> nn.Sequential:
+def as_module(model: MLPClassifier, settings: Settings | None = None) -> nn.Sequential:
     """A fitted ``MLPClassifier`` as a module from rows to logits; with settings that say so, at random weights."""
     layers: list[nn.Module] = []
     generator = None
@@ -125,7 +130,7 @@ def as_module(model: Any, settings: Settings | None = None) -> nn.Sequential:
     return nn.Sequential(*layers, nn.Flatten(0))
 
 
-def _layer(weight: Any, bias: Any, generator: torch.Generator | None) -> nn.Linear:
+def _layer(weight: FloatArray, bias: FloatArray, generator: torch.Generator | None) -> nn.Linear:
     # without the default initialisation, which would use up the user's random numbers
     layer = nn.Linear(weight.shape[0], weight.shape[1], device="meta").to_empty(device="cpu")
     with torch.no_grad():
@@ -139,7 +144,7 @@ def _layer(weight: Any, bias: Any, generator: torch.Generator | None) -> nn.Line
     return layer
 
 
-def _with_weights(base: Any, module: nn.Sequential) -> Any:
+def _with_weights(base: MLPClassifier, module: nn.Sequential) -> MLPClassifier:
     tuned = deepcopy(base)
     dtype = base.coefs_[0].dtype
     linear = [layer for layer in module if isinstance(layer, nn.Linear)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from sev.exceptions import InputError, TrainingError, TrainingWarning
@@ -16,10 +17,18 @@ from sev.training._floors import Limits, floors_of, share_of_positives
 from sev.training._path import PathWalker, Rows
 from sev.training._progress import progress_bar
 from sev.training._record import OptimizationRecord
-from sev.training._settings import Settings, settings_for
+from sev.training._settings import Parameters, Settings, settings_for
 from sev.training._tuning import Tuner, check_names, tunable
 from sev.training._weights import check_sample_weight, combine_weights
-from sev.typing import ColumnLabel, FittedClassifier, IntArray, NativeTable
+from sev.typing import ColumnLabel, FittedClassifier, IntArray, NativeTable, Objective
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from sev.references import ReferenceLike
+    from sev.training._floors import Metrics
+    from sev.training._weights import ClassWeight
+
 
 _PENALTIES = {"volume": (0.01, 0.03, 0.1)}
 _DEFAULT_PENALTIES = (0.1, 0.3, 1.0, 3.0)
@@ -30,26 +39,26 @@ _LEAST_GAIN = 0.01
 
 
 def optimize(
-    model: Any,
+    model: FittedClassifier,
     X: NativeTable,
-    y: Any,
+    y: ArrayLike,
     *,
-    objective: str = "minus",
-    metric: Any = None,
+    objective: Objective = "minus",
+    metric: Metrics = None,
     max_metric_loss: float = 0.005,
     max_accuracy_loss: float | None = None,
     max_rate_change: float = 0.1,
     penalties: Iterable[float] | None = None,
-    sample_weight: Any = None,
-    class_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: ClassWeight = None,
     restricted: Iterable[str] = (),
     groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
-    reference: Any = "mean",
+    reference: ReferenceLike = "mean",
     grow: int = 0,
     max_rows: int | None = 1000,
     random_state: int = 0,
     verbose: bool | None = None,
-) -> tuple[Any, OptimizationRecord]:
+) -> tuple[BaseEstimator, OptimizationRecord]:
     """Tune a fitted model so that its decisions need fewer reasons, within limits on the loss of accuracy.
 
     Growing penalties are tried on copies of the model that are fitted again on a part of the rows and measured on the
@@ -118,7 +127,7 @@ def optimize(
     builder = TaskBuilder(reference=reference, groups=groups, restricted=check_names(restricted), objective=objective)
     limits = Limits(floors_of(model, metric, max_metric_loss, max_accuracy_loss), max_rate_change)
     weights = _check_penalties(penalties, objective)
-    given = {"objective": objective, "schedule": "recipe", "grow": grow, "max_rate_change": max_rate_change}
+    given: Parameters = {"objective": objective, "schedule": "recipe", "grow": grow, "max_rate_change": max_rate_change}
     # the guard at full strength, restricted features or not: the share of positives is a limit here
     settings = {one: settings_for(family, {**given, "sev_penalty": one}, random_state) for one in weights}
     labels = _check_labels(model, y, len(X))
@@ -224,7 +233,7 @@ def _check_penalties(penalties: Iterable[float] | None, objective: str) -> tuple
     return given
 
 
-def _check_labels(model: FittedClassifier, y: Any, n_rows: int) -> Any:
+def _check_labels(model: FittedClassifier, y: ArrayLike, n_rows: int) -> np.ndarray:
     labels = np.asarray(y)
     if labels.ndim != 1 or len(labels) != n_rows:
         raise InputError(f"y has shape {labels.shape} but X has {n_rows} rows: pass one label for each row.")
@@ -237,9 +246,9 @@ def _check_labels(model: FittedClassifier, y: Any, n_rows: int) -> Any:
     return labels
 
 
-def _split_rows(labels: Any, seed: int) -> tuple[list[tuple[IntArray, IntArray]], str]:
+def _split_rows(labels: np.ndarray, seed: int) -> tuple[list[tuple[IntArray, IntArray]], str]:
     if len(labels) * 0.25 >= _ENOUGH_ROWS:
-        splitter: Any = StratifiedShuffleSplit(1, test_size=0.25, random_state=seed)
+        splitter = StratifiedShuffleSplit(1, test_size=0.25, random_state=seed)
         said = "a held-out quarter of the rows"
     else:
         folds = int(min(5, pd.Series(labels).value_counts().min()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,12 @@ from sev.training._tuning import Tuner
 from sev.training._weights import fit_with_weights
 from sev.typing import FittedClassifier, FloatArray, IntArray, Kind, NativeTable
 
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from sev.references import ReferenceLike
+
+
 _KINDS: dict[str, tuple[Kind, ...]] = {
     "plus": ("plus",),
     "volume": ("plus",),
@@ -29,14 +35,14 @@ _KINDS: dict[str, tuple[Kind, ...]] = {
 
 
 #: Whom decisions are compared with in the record, whatever the training was for.
-_AGAINST: dict[str, Any] = {"mean": "mean", "clusters": "clusters", "nearest": "nearest"}
+_AGAINST: dict[str, ReferenceLike] = {"mean": "mean", "clusters": "clusters", "nearest": "nearest"}
 
 
 class Rows(NamedTuple):
     """Rows with their labels, and their weights in training and in figures."""
 
     X: NativeTable
-    labels: Any
+    labels: np.ndarray
     training_weights: FloatArray | None = None
     weights: FloatArray | None = None
 
@@ -87,7 +93,7 @@ class PathWalker:
         lines = pd.DataFrame.from_dict({0.0: self._measure(self.model, self.rows, self.rows)}, orient="index")
         return Walked(lines, {0.0: self.model}, self.rows, self.rows)
 
-    def walk(self, split: tuple[IntArray, IntArray], path: Mapping[float, Settings], bar: Any) -> Walked:
+    def walk(self, split: tuple[IntArray, IntArray], path: Mapping[float, Settings], bar: tqdm) -> Walked:
         """Figures of one split: a model fitted on the first rows, as it is and tuned with each penalty."""
         train, rest = self.rows.take(split[0]), self.rows.take(split[1])
         base = fit_with_weights(fresh_copy(self.model), train.X, train.labels, train.training_weights)
@@ -127,7 +133,7 @@ class PathWalker:
             {time: {name: found[penalty] for name, found in sizes.items()} for time, penalty in times.items()}
         ).rename_axis("reference")
 
-    def _mean_size(self, walked: Sequence[Walked], penalty: float, reference: Any) -> float:
+    def _mean_size(self, walked: Sequence[Walked], penalty: float, reference: ReferenceLike) -> float:
         """Mean SEV over the splits; NaN where every reference of that kind is predicted positive."""
         sizes = []
         for one in walked:
@@ -145,7 +151,7 @@ class PathWalker:
     def _is_restricted(self) -> bool:
         return bool(tuple(self.builder.restricted))
 
-    def _measure_with(self, train: Rows, reference: Any) -> Measure:
+    def _measure_with(self, train: Rows, reference: ReferenceLike) -> Measure:
         return Measure(
             X_train=train.X,
             y_train=train.labels,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from tqdm.auto import tqdm
 
@@ -11,7 +10,7 @@ from tqdm.auto import tqdm
 DELAY = 3.0
 
 
-def progress_bar(total: int, description: str, unit: str, show: bool | None) -> Any:
+def progress_bar(total: int, description: str, unit: str, show: bool | None) -> tqdm:
     """A bar on standard error.
 
     Parameters

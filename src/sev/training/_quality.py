@@ -5,17 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from sev.exceptions import FallbackWarning, InputError
 from sev.explainers import Explainer
 from sev.explanations import Explanations
 from sev.space import TableForm
-from sev.typing import ColumnLabel, FittedClassifier, FloatArray, Kind, NativeTable
+from sev.typing import BoolArray, ColumnLabel, FittedClassifier, FloatArray, IntArray, Kind, NativeTable
+
+if TYPE_CHECKING:
+    from sev.references import ReferenceLike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +39,9 @@ class Measure:
     """
 
     X_train: NativeTable
-    y_train: Any
+    y_train: ArrayLike | None
     kinds: Sequence[Kind] = ("plus", "minus")
-    reference: Any = "mean"
+    reference: ReferenceLike = "mean"
     groups: Mapping[str, Sequence[ColumnLabel]] | None = None
     restricted: Iterable[str] = ()
     max_rows: int | None = None
@@ -55,7 +59,7 @@ class Measure:
         )
 
     def of(
-        self, model: FittedClassifier, X: NativeTable, y: Any, weights: FloatArray | None = None
+        self, model: FittedClassifier, X: NativeTable, y: ArrayLike, weights: FloatArray | None = None
     ) -> dict[str, float]:
         """Accuracy and explanation size of a model on some rows."""
         explainer = self.explainer(model)
@@ -126,13 +130,13 @@ def _weighted_size(many: Explanations, weights: FloatArray) -> float:
     return float(np.average(sizes[known], weights=weights[known])) if known.any() else np.nan
 
 
-def _sample_rows(positive: Any, max_rows: int | None) -> Any:
+def _sample_rows(positive: BoolArray, max_rows: int | None) -> IntArray:
     rows = np.flatnonzero(positive)
     if max_rows is not None and len(rows) > max_rows:
         rows = np.sort(np.random.default_rng(0).choice(rows, max_rows, replace=False))
     return rows
 
 
-def take_rows(X: NativeTable, rows: Any) -> NativeTable:
+def take_rows(X: NativeTable, rows: IntArray) -> NativeTable:
     """Some rows of a table, by their positions."""
     return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]

@@ -36,9 +36,10 @@ class OptimizationRecord:
     >>> from sklearn.linear_model import LogisticRegression
     >>> X = np.random.default_rng(0).normal(size=(300, 4))
     >>> y = (X.sum(axis=1) > 0).astype(int)
-    >>> model, record = sev.optimize(LogisticRegression().fit(X, y), X, y, objective="plus", verbose=False)
-    >>> record.path.shape[0] > 0
-    True
+    >>> limits = {"max_accuracy_loss": 0.1, "max_rate_change": 0.3}
+    >>> model, record = sev.optimize(LogisticRegression().fit(X, y), X, y, penalties=[1.0], **limits)
+    >>> record.path.index.tolist()
+    [0.0, 1.0]
     """
 
     objective: str

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ import pandas as pd
 from sev.exceptions import InputError, PositiveReferenceError
 from sev.references import Background, FittedReference, as_reference
 from sev.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sev.references import ReferenceLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,7 @@ class TaskReference:
         The training rows, with the base model's decisions.
     """
 
-    given: Any
+    given: ReferenceLike
     background: Background
 
     @cached_property

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from sev.exceptions import InputError
+from sev.typing import Objective
 
 if TYPE_CHECKING:
     from sev.training.losses import LossFormula
 
-Objective: TypeAlias = Literal["volume", "plus", "minus", "both"]
 Family: TypeAlias = Literal["linear", "network", "trees"]
 
 OBJECTIVES: tuple[Objective, ...] = ("volume", "plus", "minus", "both")
@@ -184,7 +185,28 @@ _NUMBERS: dict[str, tuple[float, bool, type]] = {
 }
 
 
-def check_parameters(family: Family, given: dict[str, Any]) -> None:
+class Parameters(TypedDict, total=False):
+    """Parameters of the estimators that training depends on; what is None comes from the schedule."""
+
+    objective: Objective
+    schedule: str
+    restricted: Iterable[str]
+    sev_penalty: float | None
+    reference_penalty: float | None
+    rate_penalty: float | None
+    margin: float | None
+    max_iter: int | None
+    learning_rate: float | None
+    batch_size: int | None
+    grow: int
+    early_stopping: bool
+    n_iter_no_change: int
+    tol: float
+    verbose: bool | None
+    max_rate_change: float | None
+
+
+def check_parameters(family: Family, given: Parameters) -> None:
     """Refuse values that make no sense, all with one grammar of messages."""
     objective, schedule = given["objective"], given["schedule"]
     if objective not in OBJECTIVES:
@@ -196,7 +218,7 @@ def check_parameters(family: Family, given: dict[str, Any]) -> None:
     if given.get("grow") and (family != "trees" or schedule == "paper"):
         raise InputError(f'grow={given["grow"]!r} needs boosted trees and schedule="recipe": leave it out.')
     for name, (least, inclusive, kind) in _NUMBERS.items():
-        value = given.get(name)
+        value: Any = given.get(name)
         if value is None:
             continue
         fits = isinstance(value, kind) and not isinstance(value, bool)
@@ -208,20 +230,20 @@ def check_parameters(family: Family, given: dict[str, Any]) -> None:
         raise InputError(f"margin={margin!r} must be below 0.5: it is a distance from the threshold, in probability.")
 
 
-def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
+def settings_for(family: Family, given: Parameters, seed: int) -> Settings:
     """Settings from an estimator's parameters; what is None comes from the schedule."""
     check_parameters(family, given)
     schedule = SCHEDULES[given["schedule"]][family]
     if given["objective"] == "volume" and given["schedule"] == "recipe":
         # a larger step leaps over the well around a reference near the threshold, in which SEV+ is 1
         schedule = replace(schedule, learning_rate=0.03, epochs=600)
-    if given.get("max_iter") is not None:
-        epochs = int(given["max_iter"])
+    if (max_iter := given.get("max_iter")) is not None:
+        epochs = int(max_iter)
         schedule = replace(schedule, epochs=epochs, warmup=schedule.warmup * epochs // schedule.epochs, min_steps=0)
-    if given.get("learning_rate") is not None:
-        schedule = replace(schedule, learning_rate=float(given["learning_rate"]))
-    if given.get("batch_size") is not None:
-        schedule = replace(schedule, batch_size=int(given["batch_size"]))
+    if (learning_rate := given.get("learning_rate")) is not None:
+        schedule = replace(schedule, learning_rate=float(learning_rate))
+    if (batch_size := given.get("batch_size")) is not None:
+        schedule = replace(schedule, batch_size=int(batch_size))
     penalty = _sev_penalty(family, schedule, given)
     rate_penalty = _number_or(given.get("rate_penalty"), _rate_penalty(schedule, given))
     return Settings(
@@ -244,10 +266,10 @@ def settings_for(family: Family, given: dict[str, Any], seed: int) -> Settings:
     )
 
 
-def _sev_penalty(family: Family, schedule: Schedule, given: dict[str, Any]) -> Penalty:
+def _sev_penalty(family: Family, schedule: Schedule, given: Parameters) -> Penalty:
     """The weight that is given, or one that depends on the drift where there is a base model to drift from."""
-    if given.get("sev_penalty") is not None:
-        return Penalty(float(given["sev_penalty"]), float(given["sev_penalty"]), 0.0)
+    if (fixed := given.get("sev_penalty")) is not None:
+        return Penalty(float(fixed), float(fixed), 0.0)
     penalty = SEV_PENALTY[given["objective"]]
     if family != "linear" and given["objective"] != "plus":
         penalty = FLEXIBLE_SEV_PENALTY
@@ -256,19 +278,19 @@ def _sev_penalty(family: Family, schedule: Schedule, given: dict[str, Any]) -> P
     return penalty
 
 
-def _rate_penalty(schedule: Schedule, given: dict[str, Any]) -> float:
+def _rate_penalty(schedule: Schedule, given: Parameters) -> float:
     """The schedule's, weaker with restricted features: a decision that rests on those alone has to go."""
     return min(schedule.rate_penalty, RESTRICTED_RATE_PENALTY) if _is_restricted(given) else schedule.rate_penalty
 
 
-def _rate_tolerance(rate_penalty: float, given: dict[str, Any]) -> float | None:
+def _rate_tolerance(rate_penalty: float, given: Parameters) -> float | None:
     """Half of the change that is allowed: rows that were not trained on add to it. None where there is no guard."""
     weakened = given.get("rate_penalty") is None and _is_restricted(given)
     limit = given.get("max_rate_change")
     return None if limit is None or not rate_penalty or weakened else float(limit) / 2.0
 
 
-def _is_restricted(given: dict[str, Any]) -> bool:
+def _is_restricted(given: Parameters) -> bool:
     return bool(tuple(given.get("restricted") or ()))
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sev.exceptions import InputError, TrainingError
 from sev.training._settings import Settings
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 #: Share of the rows whose reference stays below the threshold by the margin, where there are several references.
 _GUARDED_SHARE = 0.9
@@ -48,7 +53,7 @@ class TrainingTask:
     reference: FloatArray
     allowed: BoolArray
     weights: FloatArray | None = None
-    native: Callable[[FloatArray], Any] | None = None
+    native: Callable[[FloatArray], NativeTable] | None = None
     assigned: IntArray | None = None
 
     def __post_init__(self) -> None:
@@ -100,7 +105,7 @@ class TrainingTask:
         changed: FloatArray = np.where(mine, rows, other) if plus else np.where(mine, other, rows)
         return changed
 
-    def guarded_logit(self, logits: Any) -> float:
+    def guarded_logit(self, logits: ArrayLike) -> float:
         """From the logits of the references, the one that the share of positive rows must not push too high.
 
         Of several it is the one that those of nine rows in ten do not exceed: among many real rows some are always
@@ -110,7 +115,7 @@ class TrainingTask:
             return float(np.ravel(logits)[0])
         return float(np.quantile(np.asarray(logits, dtype=np.float64)[self.assigned[:, 0]], _GUARDED_SHARE))
 
-    def to_native(self, rows: FloatArray) -> Any:
+    def to_native(self, rows: FloatArray) -> NativeTable:
         """Encoded rows as the final estimator takes them."""
         return rows if self.native is None else self.native(rows)
 
@@ -127,7 +132,7 @@ class Trained:
         Mean of each loss term in each pass over the rows.
     """
 
-    estimator: Any
+    estimator: BaseEstimator
     history: list[dict[str, float]] = field(default_factory=list)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,9 +15,13 @@ from sev.training._growing import candidates, grow_trees, neighbour_kinds
 from sev.training._loop import minimise
 from sev.training._penalty import SEVPenalty
 from sev.training._rate import final_shift
-from sev.training._settings import Objective, Settings
+from sev.training._settings import Settings
 from sev.training._task import Trained, TrainingTask, positive_rate
-from sev.typing import FloatArray, IntArray
+from sev.typing import FloatArray, IntArray, Objective
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 #: Tree outputs kept for neighbours, about 240 MB; more rows than fit are sampled.
 _MAX_OUTPUTS = 60_000_000
@@ -27,7 +31,7 @@ _ROWS_AT_ONCE = 50_000
 class TreeTrainer:
     """Tunes the weights of a fitted ensemble's trees, after growing more if the settings say so."""
 
-    def __init__(self, base: Any, task: TrainingTask) -> None:
+    def __init__(self, base: BaseEstimator, task: TrainingTask) -> None:
         self._base = base
         self._task = task
         self._ensemble = ensemble_of(base)
@@ -181,7 +185,7 @@ class _Neighbours:
         return self._table[index.gather(1, best[:, None])[:, 0]]
 
 
-def tree_outputs(ensemble: Ensemble, task: TrainingTask, rows: FloatArray) -> Any:
+def tree_outputs(ensemble: Ensemble, task: TrainingTask, rows: FloatArray) -> np.ndarray:
     """Output of each tree on each encoded row, in single precision."""
     parts = [task.to_native(rows[k : k + _ROWS_AT_ONCE]) for k in range(0, len(rows), _ROWS_AT_ONCE)]
     return np.concatenate([ensemble.outputs(part).astype(np.float32) for part in parts])

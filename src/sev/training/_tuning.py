@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sev.backends import CannotReadError, category_columns, decision_rule, unwrap
 from sev.exceptions import InputError, ModelError, SevError
@@ -20,6 +21,10 @@ from sev.training._reference import TaskReference
 from sev.training._settings import Family, Settings
 from sev.training._task import Trainer, TrainingTask
 from sev.typing import BoolArray, FittedClassifier, FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,13 @@ class Tuner:
 
     @classmethod
     def of(
-        cls, model: FittedClassifier, X: NativeTable, y: Any, builder: TaskBuilder, *, weights: FloatArray | None = None
+        cls,
+        model: FittedClassifier,
+        X: NativeTable,
+        y: ArrayLike,
+        builder: TaskBuilder,
+        *,
+        weights: FloatArray | None = None,
     ) -> Tuner:
         """Take a model apart and encode its rows.
 
@@ -58,7 +69,7 @@ class Tuner:
         frame = form.to_frame(X, what="X").reset_index(drop=True)
         positives = np.asarray(y) == np.asarray(model.classes_)[1]
 
-        def is_positive(rows: Any) -> BoolArray:
+        def is_positive(rows: pd.DataFrame) -> BoolArray:
             decided: BoolArray = np.asarray(model.predict_proba(form.to_native(rows)))[:, 1] >= 0.5
             return decided
 
@@ -97,7 +108,7 @@ class Tuner:
         )
 
 
-def tunable(model: object) -> tuple[Any, Family]:
+def tunable(model: FittedClassifier) -> tuple[FittedClassifier, Family]:
     """The part of a model that can be tuned and its family: of a search, the best model that it found.
 
     Raises
@@ -131,7 +142,7 @@ def tunable(model: object) -> tuple[Any, Family]:
     return model, family
 
 
-def with_final(model: object, final: Any) -> Any:
+def with_final(model: FittedClassifier, final: BaseEstimator) -> FittedClassifier:
     """A copy of a model with another final estimator; fitted steps before it are shared, nothing is changed."""
     if hasattr(model, "steps"):
         changed = copy(model)

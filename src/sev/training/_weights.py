@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
 from sev.exceptions import InputError
-from sev.typing import FloatArray
+from sev.typing import ClassLabel, FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
+#: How much rows of each class count, as in scikit-learn.
+ClassWeight: TypeAlias = Mapping[ClassLabel, float] | Literal["balanced"] | None
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | None:
     """Weights as an array of floats, None where none are given.
 
     Raises
@@ -41,7 +50,9 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return weights
 
 
-def combine_weights(sample_weight: FloatArray | None, class_weight: Any, labels: Any) -> FloatArray | None:
+def combine_weights(
+    sample_weight: FloatArray | None, class_weight: ClassWeight, labels: np.ndarray
+) -> FloatArray | None:
     """Weights of rows times those of their classes; None where neither is given.
 
     Parameters
@@ -68,7 +79,7 @@ def combine_weights(sample_weight: FloatArray | None, class_weight: Any, labels:
     return by_class if sample_weight is None else by_class * sample_weight
 
 
-def fit_with_weights(model: Any, X: Any, y: Any, weights: FloatArray | None) -> Any:
+def fit_with_weights(model: BaseEstimator, X: NativeTable, y: np.ndarray, weights: FloatArray | None) -> BaseEstimator:
     """Fit a model, or the last step of a Pipeline, with weights where there are any.
 
     Raises

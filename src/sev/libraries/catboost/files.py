@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sev._optional import require
 from sev.exceptions import ArchiveError
 from sev.libraries._checks import is_plain
 from sev.libraries.catboost.format import check_bytes
 
+if TYPE_CHECKING:
+    from catboost import CatBoost, CatBoostClassifier
 
-def classifier_from_bytes(data: bytes) -> Any:
+
+def classifier_from_bytes(data: bytes) -> CatBoostClassifier:
     """A classifier from its model file."""
     check_bytes(data)
     catboost = require("catboost", extra="boosters", feature="This model")
     return catboost.CatBoostClassifier().load_model(blob=data)
 
 
-def model_from_state(state: Any, arguments: tuple[Any, ...] = ()) -> Any:
+def model_from_state(state: object, arguments: tuple[object, ...] = ()) -> CatBoost:
     """A model from its state."""
     return _from_state("CatBoost", state)
 
 
-def classifier_from_state(state: Any, arguments: tuple[Any, ...] = ()) -> Any:
+def classifier_from_state(state: object, arguments: tuple[object, ...] = ()) -> CatBoostClassifier:
     """A classifier from its state."""
     return _from_state("CatBoostClassifier", state)
 
 
-def _from_state(kind: str, state: Any) -> Any:
+def _from_state(kind: str, state: object) -> CatBoost:
     held = dict(state) if isinstance(state, dict) else {}
     data = held.pop("__model", None)
     # evaluations of the training are of no use here, and compiled code takes them as they are

@@ -6,7 +6,7 @@ import json
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,53 @@ import pandas as pd
 from sev.backends import CannotReadError, DecisionRule
 from sev.backends.trees import Link, Tree, TreeBackend, build_forest, single_precision, to_frame
 from sev.libraries._checks import check_binary
-from sev.typing import FloatArray, IntArray, NativeTable, Response
+from sev.typing import BoolArray, FloatArray, IntArray, NativeTable, Response
+
+if TYPE_CHECKING:
+    from catboost import CatBoostClassifier
 
 
-def read_classifier(model: Any, response: Response) -> TreeBackend:
+class _Split(TypedDict, total=False):
+    """A question about one column, in CatBoost's export."""
+
+    split_type: str
+    float_feature_index: int
+    border: float
+    cat_feature_index: int
+    value: int
+
+
+class _Feature(TypedDict, total=False):
+    """A column of the export."""
+
+    feature_index: int
+    flat_feature_index: int
+    nan_value_treatment: str
+    values: list[int]
+
+
+class _Node(TypedDict, total=False):
+    """A tree of the export: with one split for each level, or nested."""
+
+    splits: list[_Split]
+    leaf_values: list[float]
+    split: _Split
+    left: _Node
+    right: _Node
+    value: float | list[float]
+
+
+class _Export(TypedDict, total=False):
+    """What is read of CatBoost's JSON."""
+
+    model_info: dict[str, dict[str, dict[str, str]]]
+    features_info: dict[str, list[_Feature]]
+    scale_and_bias: tuple[float, list[float]]
+    oblivious_trees: list[_Node]
+    trees: list[_Node]
+
+
+def read_classifier(model: CatBoostClassifier, response: Response) -> TreeBackend:
     """Read CatBoostClassifier."""
     check_binary(model, response)
     stored = _export(model)
@@ -42,32 +85,33 @@ def read_classifier(model: Any, response: Response) -> TreeBackend:
     )
 
 
-def category_places(model: Any, n_columns: int) -> list[int]:
+def category_places(model: CatBoostClassifier, n_columns: int) -> list[int]:
     """Positions of the columns that the model takes as categories."""
     return [int(place) for place in model.get_cat_feature_indices()]
 
 
-def decision_rule(model: Any) -> DecisionRule | None:
+def decision_rule(model: CatBoostClassifier) -> DecisionRule | None:
     """The threshold that the model keeps for its own predictions."""
     if len(model.classes_) != 2:
         return None
     return DecisionRule("predict_proba", float(model.get_probability_threshold()))
 
 
-def _export(model: Any) -> Any:
+def _export(model: CatBoostClassifier) -> _Export:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         try:
             model.save_model(str(path), format="json")
         except Exception as error:
             raise CannotReadError(f"CatBoost does not export it: {error}") from error
-        return json.loads(path.read_text())
+        exported: _Export = json.loads(path.read_text())
+        return exported
 
 
 class _Columns:
     """Where features of the export are in the rows, and how they treat missing values."""
 
-    def __init__(self, info: Any) -> None:
+    def __init__(self, info: dict[str, list[_Feature]]) -> None:
         numeric = info.get("float_features", [])
         self.numeric = {feature["feature_index"]: feature["flat_feature_index"] for feature in numeric}
         self.nan_left = {
@@ -80,7 +124,7 @@ class _Columns:
         }
         self.column_of_category = {feature["feature_index"]: feature["flat_feature_index"] for feature in categorical}
 
-    def split(self, split: Any) -> tuple[int, float, bool, list[int] | None]:
+    def split(self, split: _Split) -> tuple[int, float, bool, list[int] | None]:
         """Column, threshold, whether missing values go left, and the category of a one-hot split."""
         kind = split["split_type"]
         if kind == "FloatFeature":
@@ -92,7 +136,7 @@ class _Columns:
         raise CannotReadError(f"it has splits of type {kind}, whose values depend on several columns")
 
 
-def _oblivious(tree: Any, columns: _Columns, scale: float) -> Tree:
+def _oblivious(tree: _Node, columns: _Columns, scale: float) -> Tree:
     """A tree with one split for each level; split i is bit i of the number of the leaf."""
     splits = [columns.split(split) for split in tree.get("splits") or []]
     depth = len(splits)
@@ -120,7 +164,7 @@ def _oblivious(tree: Any, columns: _Columns, scale: float) -> Tree:
     )
 
 
-def _pick(values: list[Any], at: IntArray, inner: Any) -> FloatArray:
+def _pick(values: list[float], at: IntArray, inner: BoolArray) -> FloatArray:
     return np.where(inner, np.asarray(values, dtype=np.float64)[at], 0.0) if values else np.zeros(at.size)
 
 
@@ -133,7 +177,7 @@ def _reversed_bits(depth: int) -> IntArray:
     return turned
 
 
-def _nested(tree: Any, columns: _Columns, scale: float) -> Tree:
+def _nested(tree: _Node, columns: _Columns, scale: float) -> Tree:
     """A tree whose branches grew apart."""
     rows: list[tuple[int, int, int, float, float, bool]] = []
     categories: dict[int, list[int]] = {}
@@ -163,7 +207,7 @@ def _nested(tree: Any, columns: _Columns, scale: float) -> Tree:
 class _Codes:
     """CatBoost's own numbering of the values of a one-hot feature; values it has not met get one number more."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: CatBoostClassifier) -> None:
         if not hasattr(model._object, "_calc_cat_feature_perfect_hash"):
             raise CannotReadError("this version of CatBoost does not report how it numbers categories")
         self._model = model

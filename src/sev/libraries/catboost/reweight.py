@@ -5,12 +5,16 @@ from __future__ import annotations
 import tempfile
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sev.exceptions import ModelError
-from sev.typing import FloatArray
+from sev.typing import FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from catboost import CatBoostClassifier
+
 
 _LOSSES = ("Logloss", "CrossEntropy")
 
@@ -18,7 +22,7 @@ _LOSSES = ("Logloss", "CrossEntropy")
 class CatBoosting:
     """A fitted binary ``CatBoostClassifier``."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: CatBoostClassifier) -> None:
         if len(model.classes_) != 2:
             raise ModelError(f"CatBoostClassifier has {len(model.classes_)} classes; re-weighting is for two.")
         loss = model.get_all_params().get("loss_function", "Logloss")
@@ -42,7 +46,7 @@ class CatBoosting:
         """The bias."""
         return self._offset
 
-    def outputs(self, rows: Any) -> FloatArray:
+    def outputs(self, rows: NativeTable) -> FloatArray:
         """Output of each tree on each row."""
         found = np.empty((len(rows), self.n_trees))
         for number in range(self.n_trees):
@@ -52,7 +56,7 @@ class CatBoosting:
         found[:, 0] -= self._offset  # the library adds it to the first tree
         return found
 
-    def reweighted(self, weights: FloatArray, bias: float) -> Any:
+    def reweighted(self, weights: FloatArray, bias: float) -> CatBoostClassifier:
         """A copy with scaled leaves and another bias."""
         copy = type(self._model)(**deepcopy(self._model.get_params()))
         # a copy made in memory cannot be changed, one that was read from a file can

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,8 @@ _EMPTY = 2**64 - 1
 _COUNTS_BY_CLASS = (0, 1)
 #: Bytes of an entry by kind: counts of each class, a mean and its count, or a count.
 _ENTRY_BYTES = {2: 8, 3: 8, 4: 4, 5: 4}
+#: A statistic: its kind, how it classifies, and the categories, splits of numbers and of categories that it combines.
+_Key: TypeAlias = tuple[int, int, bytes, bytes, bytes]
 
 
 def check_statistics(features: list[Table], parts: list[bytes], rest: bytes, n_numbers: int, n_categories: int) -> int:
@@ -57,7 +59,7 @@ def check_statistics(features: list[Table], parts: list[bytes], rest: bytes, n_n
     return n_splits
 
 
-def _tables(rest: bytes, n_numbers: int, n_categories: int) -> dict[Any, int]:
+def _tables(rest: bytes, n_numbers: int, n_categories: int) -> dict[_Key, int]:
     """Number of classes in each table of statistics, by the statistic."""
     [count] = struct.unpack_from("<I", rest, 0)
     place, found = 4, {}
@@ -95,7 +97,7 @@ def _check_table(table: Table, kind: int) -> int:
     return classes if kind in _COUNTS_BY_CLASS else 0
 
 
-def _key(base: Table, n_numbers: int, n_categories: int) -> tuple[int, int, bytes, bytes, bytes]:
+def _key(base: Table, n_numbers: int, n_categories: int) -> _Key:
     """What a statistic is made from."""
     combination, kind = base.table(_COMBINATION), base.octet(_KIND, 0)
     if combination is None or kind not in (*_COUNTS_BY_CLASS, *_ENTRY_BYTES):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sev.backends import ColumnCurve, Curves
 
+if TYPE_CHECKING:
+    from interpret.glassbox import ExplainableBoostingClassifier
 
-def through_terms(model: Any, columns: Curves) -> list[ColumnCurve | None] | None:
+
+def through_terms(model: ExplainableBoostingClassifier, columns: Curves) -> list[ColumnCurve | None] | None:
     """One column for each term of one feature."""
     made: list[ColumnCurve | None] = []
     for places in model.term_features_:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from sev.backends.linear import LinearBackend, additive_backend
 from sev.libraries._checks import check_binary
 from sev.typing import Response
 
+if TYPE_CHECKING:
+    from interpret.glassbox import ExplainableBoostingClassifier
 
-def read_explainable_boosting(model: Any, response: Response) -> LinearBackend:
+
+def read_explainable_boosting(model: ExplainableBoostingClassifier, response: Response) -> LinearBackend:
     """ExplainableBoostingClassifier: its own term scores, where it has no interactions."""
     check_binary(model, response, ("predict_proba", "decision_function"))
     pairs = [term for term in model.term_features_ if len(term) > 1]
@@ -22,7 +25,7 @@ def read_explainable_boosting(model: Any, response: Response) -> LinearBackend:
     return additive_backend(model.eval_terms, len(model.term_features_), intercept, response)
 
 
-def category_places(model: Any, n_columns: int) -> list[int]:
+def category_places(model: ExplainableBoostingClassifier, n_columns: int) -> list[int]:
     """Positions of the columns that the model takes as categories."""
     kinds = getattr(model, "feature_types_in_", None) or ()
     return [place for place, kind in enumerate(kinds) if kind in ("nominal", "ordinal")]

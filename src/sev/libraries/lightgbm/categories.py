@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from sev.backends import Categories, category_of, holds_codes, text_columns
 from sev.exceptions import InputError
+from sev.typing import Cell
+
+if TYPE_CHECKING:
+    from lightgbm import Booster, LGBMClassifier
 
 
-def trained_columns(booster: Any) -> list[str] | None:
+def trained_columns(booster: Booster) -> list[str] | None:
     """Names of the columns that a booster was trained on, None where they had none."""
     names: list[str] = booster.feature_name()
     # what LightGBM calls columns that had no names
     return None if names == [f"Column_{place}" for place in range(len(names))] else names
 
 
-def stored_categories(model: Any, rows: pd.DataFrame, what: str) -> Categories:
+def stored_categories(model: LGBMClassifier | Booster, rows: pd.DataFrame, what: str) -> Categories:
     """The categories of each column of rows that the booster keeps."""
     booster = getattr(model, "booster_", model)
-    lists: list[list[Any]] = booster.pandas_categorical or []
+    lists: list[list[Cell]] = booster.pandas_categorical or []
     if not lists or sum(isinstance(dtype, pd.CategoricalDtype) for dtype in rows.dtypes) == len(lists):
         return {}  # LightGBM itself gives category columns the order that it knows
     sure = {*text_columns(model, list(rows.columns)), *(name for name in rows.columns if not holds_codes(rows[name]))}
@@ -38,7 +42,7 @@ def stored_categories(model: Any, rows: pd.DataFrame, what: str) -> Categories:
 
 
 def _assignments(
-    columns: list[Any], lists: list[list[Any]], sure: set[Any], rows: pd.DataFrame, most: int = 2
+    columns: list[str], lists: list[list[Cell]], sure: set[str], rows: pd.DataFrame, most: int = 2
 ) -> list[Categories]:
     """Ways to give the lists of categories to columns in order, so that every cell of a column is in its list."""
     if not lists:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sev._optional import require
 from sev.exceptions import ArchiveError
 from sev.libraries._checks import is_plain
 from sev.libraries.lightgbm.format import checked_text
+
+if TYPE_CHECKING:
+    from lightgbm import Booster
+
 
 _STATE = frozenset(
     (
@@ -20,19 +24,19 @@ _STATE = frozenset(
 )
 
 
-def booster_to_bytes(booster: Any) -> bytes:
+def booster_to_bytes(booster: Booster) -> bytes:
     """A booster as its model file."""
     return bytes(booster.model_to_string(num_iteration=-1).encode())
 
 
-def booster_from_bytes(data: bytes) -> Any:
+def booster_from_bytes(data: bytes) -> Booster:
     """A booster from its model file."""
     text = checked_text(data.decode())
     lightgbm = require("lightgbm", extra="boosters", feature="This model")
     return lightgbm.Booster(model_str=text)
 
 
-def booster_from_state(state: Any, arguments: tuple[Any, ...] = ()) -> Any:
+def booster_from_state(state: object, arguments: tuple[object, ...] = ()) -> Booster:
     """A booster from its state."""
     held = state if isinstance(state, dict) else {}
     text = held.get("_handle", held.get("handle"))

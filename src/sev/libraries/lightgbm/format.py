@@ -8,9 +8,9 @@ handed on but numbers and names that were understood.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sev.exceptions import ArchiveError
 from sev.libraries._checks import check_depth
@@ -249,7 +249,7 @@ def _numbers(text: str, integers: bool, what: str) -> list[str]:
     return values
 
 
-def _integers(values: Any) -> np.ndarray:
+def _integers(values: ArrayLike) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,30 +12,34 @@ import pandas as pd
 from sev.backends import CannotReadError
 from sev.backends.trees import Link, Tree, TreeBackend, build_forest, to_codes, to_frame, with_wide_zero
 from sev.libraries._checks import check_binary, check_call
-from sev.typing import FloatArray, NativeTable, Response
+from sev.typing import BoolArray, Cell, FloatArray, NativeTable, Response
+
+if TYPE_CHECKING:
+    from lightgbm import Booster, LGBMClassifier
+
 
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _MISSING_IS_ZERO = 1  # in bits 2 and 3 of a decision type
 
 
-def read_classifier(model: Any, response: Response) -> TreeBackend:
+def read_classifier(model: LGBMClassifier, response: Response) -> TreeBackend:
     """Read LGBMClassifier."""
     check_binary(model, response)
     return _read(model.booster_)
 
 
-def read_booster(model: Any, response: Response) -> TreeBackend:
+def read_booster(model: Booster, response: Response) -> TreeBackend:
     """Read a raw Booster."""
     check_call(response)
     return _read(model)
 
 
-def booster_scorer(model: Any) -> Callable[[NativeTable], FloatArray]:
+def booster_scorer(model: Booster) -> Callable[[NativeTable], FloatArray]:
     """The booster's own predictions."""
     return lambda rows: np.asarray(model.predict(rows), dtype=np.float64)
 
 
-def category_places(model: Any, n_columns: int) -> list[int]:
+def category_places(model: LGBMClassifier | Booster, n_columns: int) -> list[int]:
     """Positions of the columns that the model takes as categories."""
     booster = getattr(model, "booster_", model)
     return _categorical(_fields(booster.model_to_string(num_iteration=1).partition("\nTree=")[0]))
@@ -47,7 +51,7 @@ def _categorical(header: dict[str, str]) -> list[int]:
     return [column for column, info in enumerate(infos) if info not in {"none", ""} and not info.startswith("[")]
 
 
-def _read(booster: Any) -> TreeBackend:
+def _read(booster: Booster) -> TreeBackend:
     # As prediction does: the best iteration after early stopping, else all.
     text = booster.model_to_string()
     head, *blocks = text.partition("\nend of trees")[0].split("\nTree=")
@@ -111,7 +115,7 @@ def _tree(fields: dict[str, str]) -> Tree:
     )
 
 
-def _category_sets(fields: dict[str, str], threshold: FloatArray, categorical: Any) -> dict[int, list[int]]:
+def _category_sets(fields: dict[str, str], threshold: FloatArray, categorical: BoolArray) -> dict[int, list[int]]:
     if not categorical.any():
         return {}
     bounds = _numbers(fields["cat_boundaries"], np.int64)
@@ -124,15 +128,15 @@ def _category_sets(fields: dict[str, str], threshold: FloatArray, categorical: A
     return sets
 
 
-def _numbers(text: str, dtype: Any) -> Any:
+def _numbers(text: str, dtype: type[np.generic]) -> np.ndarray:
     return np.array(text.split(), dtype=dtype)
 
 
-def _encode(rows: NativeTable, categories: list[list[Any]]) -> FloatArray:
+def _encode(rows: NativeTable, categories: list[list[Cell]]) -> FloatArray:
     return with_wide_zero(_with_codes(to_frame(rows), categories))
 
 
-def _with_codes(table: Any, categories: list[list[Any]]) -> Any:
+def _with_codes(table: NativeTable, categories: list[list[Cell]]) -> NativeTable:
     """The same table with the model's own codes in place of categories."""
     if not isinstance(table, pd.DataFrame):
         return table

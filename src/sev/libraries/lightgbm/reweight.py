@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sev.exceptions import ModelError
-from sev.typing import FloatArray
+from sev.typing import FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from lightgbm import LGBMClassifier
 
 
 class LightBoosting:
     """A fitted binary ``LGBMClassifier``; the average that boosting starts from is inside its first tree."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: LGBMClassifier) -> None:
         if model.n_classes_ != 2:
             raise ModelError(f"LGBMClassifier has {model.n_classes_} classes; re-weighting is for two.")
         settings = model.booster_.params
@@ -36,7 +39,7 @@ class LightBoosting:
         """Zero."""
         return 0.0
 
-    def outputs(self, rows: Any) -> FloatArray:
+    def outputs(self, rows: NativeTable) -> FloatArray:
         """Output of each tree on each row."""
         booster = self._model.booster_
         found = np.empty((len(rows), self.n_trees))
@@ -44,7 +47,7 @@ class LightBoosting:
             found[:, number] = booster.predict(rows, raw_score=True, start_iteration=number, num_iteration=1)
         return found
 
-    def reweighted(self, weights: FloatArray, bias: float) -> Any:
+    def reweighted(self, weights: FloatArray, bias: float) -> LGBMClassifier:
         """A copy with scaled leaves."""
         copy = deepcopy(self._model)
         booster = copy.booster_

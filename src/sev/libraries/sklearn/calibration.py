@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from sev.backends import CannotReadError, Link
 from sev.typing import FloatArray, Response
 
+if TYPE_CHECKING:
+    from sklearn.base import RegressorMixin as Calibrator
 
-def calibration_link(calibrator: Any, response: Response) -> Link:
+
+def calibration_link(calibrator: Calibrator, response: Response) -> Link:
     """Read the map of a fitted calibrator of scikit-learn.
 
     Parameters
@@ -53,11 +56,11 @@ def _direction_of(slope: float, what: str) -> Literal[-1, 1]:
 class _Calibrated:
     """Calls a calibrator; an object, so that explainers can be pickled."""
 
-    calibrator: Any
+    calibrator: Calibrator
     both_classes: bool
 
     def __call__(self, scores: FloatArray) -> FloatArray:
-        given: Any = scores
+        given = scores
         if self.both_classes:  # a score moved by its rounding may leave [0, 1], where there are no logarithms
             inside = np.clip(scores, 0.0, 1.0)
             given = np.column_stack([1.0 - inside, inside])

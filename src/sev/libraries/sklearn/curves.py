@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sev.backends import ColumnCurve, Curves, follow_curves
 
+if TYPE_CHECKING:
+    from sklearn.base import TransformerMixin
+    from sklearn.compose import ColumnTransformer
+    from sklearn.naive_bayes import BernoulliNB, GaussianNB
+    from sklearn.pipeline import FeatureUnion, Pipeline
+
+
 #: What a step makes; None where nothing is known about it.
 Made = list[ColumnCurve | None] | None
 
 
-def through_pipeline(step: Any, columns: Curves) -> Made:
+def through_pipeline(step: Pipeline, columns: Curves) -> Made:
     """One step after the other."""
     made: Made = list(columns)
     for _, one in step.steps:
@@ -22,7 +29,7 @@ def through_pipeline(step: Any, columns: Curves) -> Made:
     return made
 
 
-def through_column_transformer(step: Any, columns: Curves) -> Made:
+def through_column_transformer(step: ColumnTransformer, columns: Curves) -> Made:
     """Each transformer with its own columns; what is not known leaves its columns unknown."""
     places = step.output_indices_
     width = max((one.stop for one in places.values()), default=0)
@@ -39,7 +46,7 @@ def through_column_transformer(step: Any, columns: Curves) -> Made:
     return made
 
 
-def through_union(step: Any, columns: Curves) -> Made:
+def through_union(step: FeatureUnion, columns: Curves) -> Made:
     """The columns of all transformers beside each other."""
     made: list[ColumnCurve | None] = []
     for _, one in step.transformer_list:
@@ -52,7 +59,7 @@ def through_union(step: Any, columns: Curves) -> Made:
     return made
 
 
-def through_scaler(step: Any, columns: Curves) -> Made:
+def through_scaler(step: TransformerMixin, columns: Curves) -> Made:
     """StandardScaler, RobustScaler, MaxAbsScaler and MinMaxScaler."""
     if getattr(step, "clip", False):
         return None
@@ -72,7 +79,7 @@ def through_scaler(step: Any, columns: Curves) -> Made:
     ]
 
 
-def through_imputer(step: Any, columns: Curves) -> Made:
+def through_imputer(step: TransformerMixin, columns: Curves) -> Made:
     """SimpleImputer: numbers that are known stay, and whether they are missing is constant."""
     if not (isinstance(step.missing_values, float) and np.isnan(step.missing_values)):
         return None
@@ -82,12 +89,12 @@ def through_imputer(step: Any, columns: Curves) -> Made:
     return [*kept, *(ColumnCurve.constant() for _ in range(indicators))]
 
 
-def through_selection(step: Any, columns: Curves) -> Made:
+def through_selection(step: TransformerMixin, columns: Curves) -> Made:
     """Transformers that leave columns out."""
     return [columns[place] for place in np.flatnonzero(step.get_support()).tolist()]
 
 
-def through_bins(step: Any, columns: Curves) -> Made:
+def through_bins(step: TransformerMixin, columns: Curves) -> Made:
     """KBinsDiscretizer: steps between its edges."""
     made: list[ColumnCurve | None] = []
     for one, edges, n_bins in zip(columns, step.bin_edges_, step.n_bins_, strict=True):
@@ -96,12 +103,12 @@ def through_bins(step: Any, columns: Curves) -> Made:
     return made
 
 
-def through_threshold(step: Any, columns: Curves) -> Made:
+def through_threshold(step: TransformerMixin, columns: Curves) -> Made:
     """Binarizer: one step."""
     return [None if one is None else one.cut(np.array([step.threshold]), 0) for one in columns]
 
 
-def through_splines(step: Any, columns: Curves) -> Made:
+def through_splines(step: TransformerMixin, columns: Curves) -> Made:
     """SplineTransformer: polynomials between its knots, and beyond the last of them."""
     if step.extrapolation == "periodic":
         return None
@@ -113,7 +120,7 @@ def through_splines(step: Any, columns: Curves) -> Made:
     return made
 
 
-def through_powers(step: Any, columns: Curves) -> Made:
+def through_powers(step: TransformerMixin, columns: Curves) -> Made:
     """PolynomialFeatures: powers of one column; products of several are not known."""
     made: list[ColumnCurve | None] = []
     for powers in np.asarray(step.powers_).tolist():
@@ -126,7 +133,7 @@ def through_powers(step: Any, columns: Curves) -> Made:
     return made
 
 
-def through_function(step: Any, columns: Curves) -> Made:
+def through_function(step: TransformerMixin, columns: Curves) -> Made:
     """FunctionTransformer without a function."""
     return list(columns) if step.func is None else None
 
@@ -134,12 +141,12 @@ def through_function(step: Any, columns: Curves) -> Made:
 # -- estimators that a backend encodes rows for ------------------------------------------------------------------------
 
 
-def through_gaussian(step: Any, columns: Curves) -> Made:
+def through_gaussian(step: GaussianNB, columns: Curves) -> Made:
     """GaussianNB: a difference of squares for each column."""
     return [None if one is None else one.powered(2) for one in columns]
 
 
-def through_bernoulli(step: Any, columns: Curves) -> Made:
+def through_bernoulli(step: BernoulliNB, columns: Curves) -> Made:
     """BernoulliNB: one step, or a line where it takes 0 and 1 only."""
     if step.binarize is None:
         return [None if one is None else one.scaled(1.0, 0.0).powered(1) for one in columns]

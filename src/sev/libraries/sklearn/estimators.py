@@ -8,36 +8,40 @@ files.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sev.exceptions import ArchiveError
 from sev.libraries.sklearn.files import check_children, check_split_features
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
 _LARGEST_HASH = 1 << 24
 _METRIC_OPTIONS = {"p", "w", "V", "VI"}
 _MOST_REPEATS = 6
 
 
-def check(model: Any) -> None:
+def check(model: object) -> None:
     """Refuse an object whose parts do not fit together."""
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(model).__mro__}
     for name in names & set(_CHECKS):
         _CHECKS[name](model)
 
 
-def _refuse(model: Any, what: str) -> ArchiveError:
+def _refuse(model: BaseEstimator, what: str) -> ArchiveError:
     return ArchiveError(f"The model holds a {type(model).__name__} {what}.")
 
 
-def _held(model: Any, name: str) -> Any:
+def _held(model: BaseEstimator, name: str) -> Any:
     """An attribute that is in the state, None if it is not: properties and class attributes do not count."""
     return model.__dict__.get(name)
 
 
-def _n_features(model: Any) -> int:
+def _n_features(model: BaseEstimator) -> int:
     n_features = _held(model, "n_features_in_")
     if not isinstance(n_features, (int, np.integer)) or n_features < 1:
         raise _refuse(model, "that does not state its number of features")
@@ -47,7 +51,7 @@ def _n_features(model: Any) -> int:
 # -- trees and ensembles -----------------------------------------------------------------------------------------------
 
 
-def _decision_tree(model: Any) -> None:
+def _decision_tree(model: BaseEstimator) -> None:
     from sklearn.tree._tree import Tree
 
     inner = _held(model, "tree_")
@@ -55,7 +59,7 @@ def _decision_tree(model: Any) -> None:
         raise _refuse(model, "whose tree has other features")
 
 
-def _fitted_trees(model: Any, estimators: Any, n_features: int) -> None:
+def _fitted_trees(model: BaseEstimator, estimators: Iterable[BaseEstimator], n_features: int) -> None:
     from sklearn.tree import BaseDecisionTree
 
     for one in estimators:
@@ -64,7 +68,7 @@ def _fitted_trees(model: Any, estimators: Any, n_features: int) -> None:
             raise _refuse(model, "with a tree of other features")
 
 
-def _forest(model: Any) -> None:
+def _forest(model: BaseEstimator) -> None:
     estimators = _held(model, "estimators_")
     if estimators is None:
         return
@@ -73,7 +77,7 @@ def _forest(model: Any) -> None:
     _fitted_trees(model, estimators, _n_features(model))
 
 
-def _isolation_forest(model: Any) -> None:
+def _isolation_forest(model: BaseEstimator) -> None:
     estimators, chosen = _held(model, "estimators_"), _held(model, "estimators_features_")
     if estimators is None:
         return
@@ -88,7 +92,7 @@ def _isolation_forest(model: Any) -> None:
     _fitted_trees(model, estimators, int(most))
 
 
-def _gradient_boosting(model: Any) -> None:
+def _gradient_boosting(model: BaseEstimator) -> None:
     estimators = _held(model, "estimators_")
     if estimators is None:
         return
@@ -105,7 +109,7 @@ def _gradient_boosting(model: Any) -> None:
         raise _refuse(model, "whose trees and first predictions do not fit together")
 
 
-def _tree_predictor(model: Any) -> None:
+def _tree_predictor(model: BaseEstimator) -> None:
     nodes = _held(model, "nodes")
     from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
 
@@ -121,7 +125,7 @@ def _tree_predictor(model: Any) -> None:
         raise _refuse(model, "that refers to a set of categories that does not exist")
 
 
-def _histogram_boosting(model: Any) -> None:
+def _histogram_boosting(model: BaseEstimator) -> None:
     rounds = _held(model, "_predictors")
     if rounds is None:
         return
@@ -148,7 +152,7 @@ def _histogram_boosting(model: Any) -> None:
 # -- neighbours, clusters, support vectors -----------------------------------------------------------------------------
 
 
-def _neighbours(model: Any) -> None:
+def _neighbours(model: BaseEstimator) -> None:
     points = _held(model, "_fit_X")
     if points is None:
         return
@@ -163,7 +167,7 @@ def _neighbours(model: Any) -> None:
     _neighbour_labels(model, len(points))
 
 
-def _search_tree(model: Any, points: np.ndarray) -> None:
+def _search_tree(model: BaseEstimator, points: np.ndarray) -> None:
     from sklearn.neighbors import BallTree, KDTree
 
     inner, method = _held(model, "_tree"), _held(model, "_fit_method")
@@ -174,7 +178,7 @@ def _search_tree(model: Any, points: np.ndarray) -> None:
         raise _refuse(model, "whose search tree has other points")
 
 
-def _metric_options(model: Any, options: Any, n_features: int) -> None:
+def _metric_options(model: BaseEstimator, options: object, n_features: int) -> None:
     if options is None:
         return
     if not isinstance(options, dict) or not set(options) <= _METRIC_OPTIONS:
@@ -185,7 +189,7 @@ def _metric_options(model: Any, options: Any, n_features: int) -> None:
             raise _refuse(model, "with options of its metric that are not numbers")
 
 
-def _neighbour_labels(model: Any, n_points: int) -> None:
+def _neighbour_labels(model: BaseEstimator, n_points: int) -> None:
     """Positions of classes, which compiled code counts with."""
     labels, classes = _held(model, "_y"), _held(model, "classes_")
     if labels is None or classes is None:
@@ -201,8 +205,8 @@ def _neighbour_labels(model: Any, n_points: int) -> None:
             raise _refuse(model, "with labels that are not classes")
 
 
-def _centres(name: str) -> Callable[[Any], None]:
-    def check_centres(model: Any) -> None:
+def _centres(name: str) -> Callable[[BaseEstimator], None]:
+    def check_centres(model: BaseEstimator) -> None:
         centres = _held(model, name)
         if centres is None:
             return
@@ -213,7 +217,7 @@ def _centres(name: str) -> Callable[[Any], None]:
     return check_centres
 
 
-def _support_vectors(model: Any) -> None:
+def _support_vectors(model: BaseEstimator) -> None:
     vectors = _held(model, "support_vectors_")
     if vectors is None:
         return
@@ -242,7 +246,7 @@ def _support_vectors(model: Any) -> None:
         raise _refuse(model, "whose vectors do not fit together")
 
 
-def _is_vector_classifier(model: Any) -> bool:
+def _is_vector_classifier(model: BaseEstimator) -> bool:
     from sklearn.svm._base import BaseSVC
 
     return isinstance(model, BaseSVC)
@@ -251,7 +255,7 @@ def _is_vector_classifier(model: Any) -> bool:
 # -- positions in sparse tables, and files -----------------------------------------------------------------------------
 
 
-def _one_hot(model: Any) -> None:
+def _one_hot(model: BaseEstimator) -> None:
     """Positions of categories become positions in a sparse table, which compiled code does not check."""
     categories = _held(model, "categories_")
     if categories is None:
@@ -278,7 +282,7 @@ def _one_hot(model: Any) -> None:
         raise _refuse(model, "whose categories and columns do not fit together")
 
 
-def _vectorizer(model: Any) -> None:
+def _vectorizer(model: BaseEstimator) -> None:
     if _held(model, "input") != "content":
         raise _refuse(model, "that opens files")
     pattern = _held(model, "token_pattern")
@@ -296,7 +300,7 @@ def _may_run_long(pattern: str) -> bool:
     return bool(re.search(r"\)\s*[*+{]", pattern)) or len(repeats) > _MOST_REPEATS or "(?P=" in pattern
 
 
-def _vocabulary(model: Any) -> None:
+def _vocabulary(model: BaseEstimator) -> None:
     words = _held(model, "vocabulary_")
     if words is not None and (
         not isinstance(words, dict) or sorted(map(_position, words.values())) != list(range(len(words)))
@@ -304,11 +308,11 @@ def _vocabulary(model: Any) -> None:
         raise _refuse(model, "whose words do not have a column each")
 
 
-def _position(value: Any) -> int:
+def _position(value: object) -> int:
     return int(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else -1
 
 
-def _one_vs_rest(model: Any) -> None:
+def _one_vs_rest(model: BaseEstimator) -> None:
     """Its predictions become rows of a sparse table, which compiled code does not check."""
     estimators, binarizer = _held(model, "estimators_"), _held(model, "label_binarizer_")
     if estimators is None or getattr(binarizer, "y_type_", None) == "multiclass":
@@ -325,7 +329,7 @@ def _one_vs_rest(model: Any) -> None:
             raise _refuse(model, "whose estimators predict more than one value")
 
 
-def _agglomeration(model: Any) -> None:
+def _agglomeration(model: BaseEstimator) -> None:
     labels = _held(model, "labels_")
     if labels is None:
         return
@@ -334,12 +338,12 @@ def _agglomeration(model: Any) -> None:
         raise _refuse(model, "with clusters that do not exist")
 
 
-def _label_binarizer(model: Any) -> None:
+def _label_binarizer(model: BaseEstimator) -> None:
     if _held(model, "_cached_dict") is not None:
         raise _refuse(model, "with a table of class positions, which scikit-learn does not save")
 
 
-_CHECKS: dict[str, Callable[[Any], None]] = {
+_CHECKS: dict[str, Callable[[BaseEstimator], None]] = {
     "sklearn.tree._classes.BaseDecisionTree": _decision_tree,
     "sklearn.ensemble._forest.BaseForest": _forest,
     "sklearn.ensemble._iforest.IsolationForest": _isolation_forest,

@@ -6,19 +6,26 @@ a cycle never ends.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 import numpy as np
 
 from sev.exceptions import ArchiveError
 from sev.libraries._checks import check_depth
 
+if TYPE_CHECKING:
+    from sklearn.metrics import DistanceMetric
+    from sklearn.neighbors import BallTree, KDTree
+    from sklearn.tree._tree import Tree as CompiledTree
+
+
 _LEAF = -1
 _MOST_FEATURES = 1 << 31
 _TREE_STATE = 13
+_SearchTree = TypeVar("_SearchTree", bound="KDTree | BallTree")
 
 
-def tree(state: Any, arguments: tuple[Any, ...]) -> Any:
+def tree(state: object, arguments: tuple[object, ...]) -> CompiledTree:
     """A decision tree of scikit-learn whose nodes all lead to a leaf, and ask only for features that it has."""
     from sklearn.tree._tree import Tree
 
@@ -66,21 +73,21 @@ def check_split_features(features: np.ndarray, n_features: int) -> None:
         raise ArchiveError("The model holds a tree that refers to a feature that does not exist.")
 
 
-def kd_tree(state: Any, arguments: tuple[Any, ...]) -> Any:
+def kd_tree(state: object, arguments: tuple[object, ...]) -> KDTree:
     """A search tree, grown again from its points: the saved nodes are not used."""
     from sklearn.neighbors import KDTree
 
     return _grown_again(KDTree, state)
 
 
-def ball_tree(state: Any, arguments: tuple[Any, ...]) -> Any:
+def ball_tree(state: object, arguments: tuple[object, ...]) -> BallTree:
     """A search tree, grown again from its points: the saved nodes are not used."""
     from sklearn.neighbors import BallTree
 
     return _grown_again(BallTree, state)
 
 
-def _grown_again(kind: Any, state: Any) -> Any:
+def _grown_again(kind: type[_SearchTree], state: object) -> _SearchTree:
     from sklearn.metrics import DistanceMetric
 
     if not isinstance(state, tuple) or len(state) != _TREE_STATE:
@@ -97,30 +104,30 @@ def _grown_again(kind: Any, state: Any) -> Any:
     return kind(points, leaf_size=int(leaf_size), metric=metric, sample_weight=weights)
 
 
-def euclidean_distance(state: Any, arguments: tuple[Any, ...]) -> Any:
+def euclidean_distance(state: object, arguments: tuple[object, ...]) -> DistanceMetric:
     """The metric, made anew."""
     return _metric("euclidean", state)
 
 
-def manhattan_distance(state: Any, arguments: tuple[Any, ...]) -> Any:
+def manhattan_distance(state: object, arguments: tuple[object, ...]) -> DistanceMetric:
     """The metric, made anew."""
     return _metric("manhattan", state)
 
 
-def minkowski_distance(state: Any, arguments: tuple[Any, ...]) -> Any:
+def minkowski_distance(state: object, arguments: tuple[object, ...]) -> DistanceMetric:
     """The metric, made anew from its power and weights."""
     power, weights = _metric_state(state)
     return _metric("minkowski", state, p=power, **({"w": weights} if len(weights) else {}))
 
 
-def _metric(name: str, state: Any, **options: Any) -> Any:
+def _metric(name: str, state: object, **options: float | np.ndarray) -> DistanceMetric:
     from sklearn.metrics import DistanceMetric
 
     _metric_state(state)
     return DistanceMetric.get_metric(name, **options)
 
 
-def _metric_state(state: Any) -> tuple[float, np.ndarray]:
+def _metric_state(state: object) -> tuple[float, np.ndarray]:
     if not isinstance(state, tuple) or len(state) < 2 or not isinstance(state[0], float):
         raise ArchiveError("The model holds a distance that cannot be read.")
     weights = state[1]
@@ -129,5 +136,5 @@ def _metric_state(state: Any) -> tuple[float, np.ndarray]:
     return state[0], weights
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: object) -> TypeGuard[int]:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 < int(value) < _MOST_FEATURES

@@ -6,7 +6,7 @@ Each turns a column into its contribution to the log-odds, so that the margin is
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -14,30 +14,33 @@ from scipy.special import expit
 from sev.backends import as_float_matrix
 from sev.backends.linear import LinearBackend, additive_backend
 from sev.libraries._checks import check_binary
-from sev.typing import FloatArray, Response
+from sev.typing import FloatArray, NativeTable, Response
+
+if TYPE_CHECKING:
+    from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
 
-def read_gaussian_nb(model: Any, response: Response) -> LinearBackend:
+def read_gaussian_nb(model: GaussianNB, response: Response) -> LinearBackend:
     """GaussianNB: a difference of two squared distances for each column."""
     check_binary(model, response)
     prior = np.log(model.class_prior_)
     return additive_backend(partial(_gaussian, model), model.theta_.shape[1], prior[1] - prior[0], response)
 
 
-def _gaussian(model: Any, rows: Any) -> FloatArray:
+def _gaussian(model: GaussianNB, rows: NativeTable) -> FloatArray:
     values, means, variances = as_float_matrix(rows), model.theta_, model.var_
     distances = [(values - means[k]) ** 2 / variances[k] for k in (0, 1)]
     return 0.5 * (np.log(variances[0] / variances[1]) + distances[0] - distances[1])
 
 
-def read_bernoulli_nb(model: Any, response: Response) -> LinearBackend:
+def read_bernoulli_nb(model: BernoulliNB, response: Response) -> LinearBackend:
     """BernoulliNB: one of two contributions for each column."""
     check_binary(model, response)
     n_columns = model.feature_log_prob_.shape[1]
     return additive_backend(partial(_bernoulli, model), n_columns, float(np.diff(model.class_log_prior_)[0]), response)
 
 
-def _bernoulli(model: Any, rows: Any) -> FloatArray:
+def _bernoulli(model: BernoulliNB, rows: NativeTable) -> FloatArray:
     values = as_float_matrix(rows)
     if model.binarize is not None:
         values = (values > model.binarize).astype(np.float64)
@@ -46,7 +49,7 @@ def _bernoulli(model: Any, rows: Any) -> FloatArray:
     return values * (present[1] - present[0]) + (1.0 - values) * (absent[1] - absent[0])
 
 
-def read_categorical_nb(model: Any, response: Response) -> LinearBackend:
+def read_categorical_nb(model: CategoricalNB, response: Response) -> LinearBackend:
     """CategoricalNB: a contribution for each category."""
     check_binary(model, response)
     n_columns = len(model.feature_log_prob_)
@@ -55,7 +58,7 @@ def read_categorical_nb(model: Any, response: Response) -> LinearBackend:
     )
 
 
-def _categorical(model: Any, rows: Any) -> FloatArray:
+def _categorical(model: CategoricalNB, rows: NativeTable) -> FloatArray:
     codes = as_float_matrix(rows).astype(np.int64)
     tables = [table[1] - table[0] for table in model.feature_log_prob_]
     for column, table in enumerate(tables):
@@ -64,7 +67,7 @@ def _categorical(model: Any, rows: Any) -> FloatArray:
     return np.column_stack([table[codes[:, column]] for column, table in enumerate(tables)])
 
 
-def read_multinomial_nb(model: Any, response: Response) -> LinearBackend:
+def read_multinomial_nb(model: MultinomialNB, response: Response) -> LinearBackend:
     """MultinomialNB: linear in the counts."""
     check_binary(model, response)
     table = model.feature_log_prob_

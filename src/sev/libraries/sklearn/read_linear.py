@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -12,22 +12,27 @@ from sev.backends import CannotReadError
 from sev.backends.linear import LinearBackend, identity
 from sev.typing import FloatArray, Response
 
+if TYPE_CHECKING:
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.linear_model._base import LinearClassifierMixin
+    from sklearn.svm import SVC
 
-def read_linear(model: Any, response: Response) -> LinearBackend:
+
+def read_linear(model: LinearClassifierMixin, response: Response) -> LinearBackend:
     """Classifiers with ``coef_`` and ``intercept_`` whose probability, if any, is the logistic of the decision
     value.
     """
     return _linear(model, expit if response == "predict_proba" else identity)
 
 
-def read_sgd(model: Any, response: Response) -> LinearBackend:
+def read_sgd(model: SGDClassifier, response: Response) -> LinearBackend:
     """SGDClassifier: its probabilities depend on the loss."""
     if response == "predict_proba" and model.loss == "modified_huber":
         return _linear(model, _modified_huber)
     return read_linear(model, response)
 
 
-def read_svc(model: Any, response: Response) -> LinearBackend:
+def read_svc(model: SVC, response: Response) -> LinearBackend:
     """Support vector machines with a linear kernel."""
     if model.kernel != "linear":
         raise CannotReadError(f"an SVC with kernel={model.kernel!r} is not linear")
@@ -43,7 +48,7 @@ def _modified_huber(margins: FloatArray) -> FloatArray:
     return (np.clip(margins, -1.0, 1.0) + 1.0) / 2.0
 
 
-def _linear(model: Any, link: Callable[[FloatArray], FloatArray]) -> LinearBackend:
+def _linear(model: LinearClassifierMixin, link: Callable[[FloatArray], FloatArray]) -> LinearBackend:
     weights = model.coef_
     weights = np.asarray(weights.toarray() if hasattr(weights, "toarray") else weights)
     rows = np.atleast_2d(weights)

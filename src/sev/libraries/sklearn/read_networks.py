@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,10 @@ from sev.backends import CannotReadError
 from sev.backends.networks import DenseBackend, LayerBuilder, activations
 from sev.libraries._checks import check_binary
 from sev.typing import Response
+
+if TYPE_CHECKING:
+    from sklearn.neural_network import MLPClassifier
+
 
 _ACTIVATIONS = {
     "identity": activations.identity,
@@ -19,7 +23,7 @@ _ACTIVATIONS = {
 }
 
 
-def read_mlp(model: Any, response: Response) -> DenseBackend:
+def read_mlp(model: MLPClassifier, response: Response) -> DenseBackend:
     """Read a fitted binary ``MLPClassifier``."""
     check_binary(model, response)
     if model.n_outputs_ != 1 or model.out_activation_ != "logistic":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
@@ -12,10 +12,20 @@ from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomFore
 from sev.backends import CannotReadError
 from sev.backends.trees import Link, Tree, TreeBackend, build_forest, single_precision, to_numbers
 from sev.libraries._checks import check_binary
-from sev.typing import FloatArray, IntArray, NativeTable, Response
+from sev.typing import FittedClassifier, FloatArray, IntArray, NativeTable, Response
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree._tree import Tree as CompiledTree
 
 
-def read_mean(model: Any, response: Response) -> TreeBackend:
+#: Models whose score is the mean over their trees, however deep these are inside.
+Averaging: TypeAlias = "DecisionTreeClassifier | RandomForestClassifier | ExtraTreesClassifier | BaggingClassifier"
+
+
+def read_mean(model: Averaging, response: Response) -> TreeBackend:
     """Read a decision tree, a forest, or bagging over them: the mean of the trees' probabilities."""
     _check(model, response, ("predict_proba",))
     members = list(_members(model, np.arange(model.n_features_in_), 1.0, model.classes_))
@@ -30,7 +40,7 @@ def read_mean(model: Any, response: Response) -> TreeBackend:
     )  # fmt: skip
 
 
-def read_gradient_boosting(model: Any, response: Response) -> TreeBackend:
+def read_gradient_boosting(model: GradientBoostingClassifier, response: Response) -> TreeBackend:
     """Read GradientBoostingClassifier."""
     _check(model, response)
     if not (isinstance(model.init_, str) and model.init_ == "zero") and type(model.init_).__name__ != "DummyClassifier":
@@ -46,7 +56,7 @@ def read_gradient_boosting(model: Any, response: Response) -> TreeBackend:
     return TreeBackend(forest=forest, encoder=single_precision, link=link, noise=1e-14 * forest.magnitude)
 
 
-def read_hist_gradient_boosting(model: Any, response: Response) -> TreeBackend:
+def read_hist_gradient_boosting(model: HistGradientBoostingClassifier, response: Response) -> TreeBackend:
     """Read HistGradientBoostingClassifier, with missing values and categories."""
     _check(model, response)
     categorical = model.is_categorical_
@@ -65,7 +75,7 @@ def read_hist_gradient_boosting(model: Any, response: Response) -> TreeBackend:
     )  # fmt: skip
 
 
-def read_ada_boost(model: Any, response: Response) -> TreeBackend:
+def read_ada_boost(model: AdaBoostClassifier, response: Response) -> TreeBackend:
     """Read AdaBoostClassifier over decision trees: a weighted vote."""
     _check(model, response)
     if getattr(model, "algorithm", "SAMME") == "SAMME.R":
@@ -87,28 +97,30 @@ def read_ada_boost(model: Any, response: Response) -> TreeBackend:
     )  # fmt: skip
 
 
-def _encode_hist(model: Any, own_column: IntArray, rows: NativeTable) -> FloatArray:
+def _encode_hist(model: HistGradientBoostingClassifier, own_column: IntArray, rows: NativeTable) -> FloatArray:
     prepared = model._preprocess_X(rows, reset=False) if model._preprocessor is not None else to_numbers(rows)
     encoded = np.empty(prepared.shape, dtype=np.float64)
     encoded[:, own_column] = prepared
     return encoded
 
 
-def _check(model: Any, response: Response, known: Collection[str] = ("predict_proba", "decision_function")) -> None:
+def _check(
+    model: FittedClassifier, response: Response, known: Collection[str] = ("predict_proba", "decision_function")
+) -> None:
     if getattr(model, "n_outputs_", 1) != 1:
         raise CannotReadError("it has more than one output")
     check_binary(model, response, known)
 
 
-def _takes_missing(model: Any) -> bool:
+def _takes_missing(model: FittedClassifier) -> bool:
     from sklearn.utils import get_tags  # scikit-learn 1.6
 
     return bool(get_tags(model).input_tags.allow_nan)
 
 
 def _members(
-    model: Any, columns: IntArray, weight: float, classes: Any
-) -> Iterator[tuple[Any, IntArray, float, IntArray]]:
+    model: Averaging, columns: IntArray, weight: float, classes: np.ndarray
+) -> Iterator[tuple[CompiledTree, IntArray, float, IntArray]]:
     """Trees under a mean, with the columns they see, their weight, and where the positive class is in their leaves."""
     if hasattr(model, "tree_"):
         if model.tree_.n_outputs != 1:
@@ -137,7 +149,7 @@ def _vote(value: FloatArray, sides: FloatArray) -> FloatArray:
     return sides[value[:, 0, :].argmax(axis=1)]
 
 
-def _tree(tree: Any, columns: IntArray, leaf: Callable[[FloatArray], FloatArray], weight: float) -> Tree:
+def _tree(tree: CompiledTree, columns: IntArray, leaf: Callable[[FloatArray], FloatArray], weight: float) -> Tree:
     inner = tree.children_left >= 0
     nodes = tree.__getstate__()["nodes"]
     return Tree(
@@ -150,7 +162,7 @@ def _tree(tree: Any, columns: IntArray, leaf: Callable[[FloatArray], FloatArray]
     )
 
 
-def _hist_tree(predictor: Any, own_column: IntArray) -> Tree:
+def _hist_tree(predictor: TreePredictor, own_column: IntArray) -> Tree:
     nodes = predictor.nodes
     leaf = nodes["is_leaf"].astype(np.bool_)
     categories = {}

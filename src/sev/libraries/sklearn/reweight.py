@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from sklearn.dummy import DummyClassifier
 
 from sev.exceptions import ModelError
-from sev.typing import FloatArray
+from sev.typing import FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+    from sklearn.tree import DecisionTreeRegressor
 
 
 class SklearnBoosting:
     """A fitted ``GradientBoostingClassifier``."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: GradientBoostingClassifier) -> None:
         if model.estimators_.shape[1] != 1:
             raise ModelError(f"GradientBoostingClassifier has {len(model.classes_)} classes; re-weighting is for two.")
         if not isinstance(model.init_, (DummyClassifier, str)):
@@ -45,7 +49,7 @@ class SklearnBoosting:
         positive = min(max(positive, tiny), 1.0 - tiny)
         return float(np.log(positive / (1.0 - positive)))
 
-    def outputs(self, rows: Any) -> FloatArray:
+    def outputs(self, rows: NativeTable) -> FloatArray:
         """Output of each tree on each row."""
         single = np.ascontiguousarray(rows, dtype=np.float32)
         found = np.empty((len(rows), self.n_trees))
@@ -53,7 +57,7 @@ class SklearnBoosting:
             found[:, number] = tree.tree_.predict(single)[:, 0]
         return found * float(self._model.learning_rate)
 
-    def reweighted(self, weights: FloatArray, bias: float) -> Any:
+    def reweighted(self, weights: FloatArray, bias: float) -> GradientBoostingClassifier:
         """A copy with scaled leaves."""
         copy = deepcopy(self._model)
         for number, tree in enumerate(copy.estimators_[:, 0]):
@@ -62,7 +66,7 @@ class SklearnBoosting:
         copy.estimators_[0, 0].tree_.value[...] += bias / float(self._model.learning_rate)
         return copy
 
-    def with_trees(self, trees: list[Any]) -> Any:
+    def with_trees(self, trees: list[DecisionTreeRegressor]) -> GradientBoostingClassifier:
         """A copy with more trees, whose outputs count as they are."""
         copy = deepcopy(self._model)
         more = np.empty((len(trees), 1), dtype=object)
@@ -77,7 +81,7 @@ class SklearnBoosting:
 class HistBoosting:
     """A fitted ``HistGradientBoostingClassifier``."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: HistGradientBoostingClassifier) -> None:
         if model.n_trees_per_iteration_ != 1:
             raise ModelError(
                 f"HistGradientBoostingClassifier has {len(model.classes_)} classes; re-weighting is for two."
@@ -94,7 +98,7 @@ class HistBoosting:
         """The baseline."""
         return float(np.ravel(self._model._baseline_prediction)[0])
 
-    def outputs(self, rows: Any) -> FloatArray:
+    def outputs(self, rows: NativeTable) -> FloatArray:
         """Output of each tree on each row."""
         model = self._model
         names = getattr(model, "feature_names_in_", None)
@@ -107,7 +111,7 @@ class HistBoosting:
             found[:, number] = predictor.predict(ready, known, numbers, 1)
         return found
 
-    def reweighted(self, weights: FloatArray, bias: float) -> Any:
+    def reweighted(self, weights: FloatArray, bias: float) -> HistGradientBoostingClassifier:
         """A copy with scaled leaves and another baseline."""
         copy = deepcopy(self._model)
         for number, (predictor,) in enumerate(copy._predictors):

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sev.backends import CannotReadError, DecisionRule, Unwrapped
 from sev.libraries.sklearn.calibration import calibration_link
 from sev.typing import Response
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator, MetaEstimatorMixin
+    from sklearn.ensemble import StackingClassifier
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.pipeline import Pipeline
 
 
 def take_pipeline_off(found: Unwrapped) -> None:
@@ -78,32 +85,32 @@ def take_calibration_off(found: Unwrapped) -> None:
 # -- what predicts in place of a wrapper, None where nothing fitted is inside ------------------------------------------
 
 
-def last_step(pipeline: Any) -> Any:
+def last_step(pipeline: Pipeline) -> BaseEstimator:
     """Of a pipeline."""
     return pipeline.steps[-1][1]
 
 
-def final_estimator(stack: Any) -> Any:
+def final_estimator(stack: StackingClassifier) -> BaseEstimator:
     """Of a stack."""
     return stack.final_estimator_
 
 
-def best_estimator(search: Any) -> Any:
+def best_estimator(search: BaseSearchCV) -> BaseEstimator | None:
     """Of a search over parameters."""
     return getattr(search, "best_estimator_", None)
 
 
-def frozen_estimator(frozen: Any) -> Any:
+def frozen_estimator(frozen: FrozenEstimator) -> BaseEstimator:
     """Of an estimator that is not fitted again."""
     return frozen.estimator
 
 
-def fitted_estimator(wrapper: Any) -> Any:
+def fitted_estimator(wrapper: MetaEstimatorMixin) -> BaseEstimator:
     """Of a wrapper that fits one estimator."""
     return wrapper.estimator_
 
 
-def decision_rule(model: Any) -> DecisionRule:
+def decision_rule(model: MetaEstimatorMixin) -> DecisionRule:
     """The threshold of a wrapper that has one."""
     response: Response = "decision_function"
     if model.response_method == "predict_proba" or (

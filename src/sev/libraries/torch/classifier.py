@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline
 
 from sev.libraries.torch.module import OutputKind, TorchScorer
-from sev.typing import FloatArray, NativeTable
+from sev.typing import ClassLabel, FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from sklearn.base import TransformerMixin
+    from torch import nn
 
 
 class TorchClassifier(ClassifierMixin, BaseEstimator):
@@ -41,9 +45,9 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        module: Any,
+        module: nn.Module,
         *,
-        classes: Sequence[Any] = (0, 1),
+        classes: Sequence[ClassLabel] = (0, 1),
         output: OutputKind | Literal["auto"] = "auto",
     ) -> None:
         self.module = module
@@ -61,7 +65,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> np.ndarray:
         """The two classes."""
         return np.asarray(self.classes)
 
@@ -73,7 +77,7 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):
         second = self._scorer(X)
         return np.column_stack([1 - second, second])
 
-    def predict(self, X: NativeTable) -> NDArray[Any]:
+    def predict(self, X: NativeTable) -> np.ndarray:
         """The second class where its probability is at least 0.5, the first elsewhere."""
         return self.classes_[(self.predict_proba(X)[:, 1] >= 0.5).astype(np.int64)]
 
@@ -82,10 +86,10 @@ class TorchClassifier(ClassifierMixin, BaseEstimator):
 
 
 def torch_pipeline(
-    encoder: Any,
-    module: Any,
+    encoder: TransformerMixin,
+    module: nn.Module,
     *,
-    classes: Sequence[Any] = (0, 1),
+    classes: Sequence[ClassLabel] = (0, 1),
     output: OutputKind | Literal["auto"] = "auto",
 ) -> Pipeline:
     """Pair a fitted scikit-learn encoder with a trained torch module: a classifier on raw columns.
@@ -116,6 +120,6 @@ def torch_pipeline(
     return Pipeline([("encoder", encoder), ("module", classifier)])
 
 
-def torch_scorer(module: Any) -> Callable[[NativeTable], FloatArray]:
+def torch_scorer(module: nn.Module) -> Callable[[NativeTable], FloatArray]:
     """Probabilities of both classes, for a bare module."""
     return TorchClassifier(module).predict_proba

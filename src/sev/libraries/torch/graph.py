@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -12,7 +12,11 @@ from sev.backends.networks import Activation, DenseLayers, LayerBuilder, activat
 from sev.libraries.torch.module import OutputKind, evaluating, torch
 from sev.libraries.torch.steps import FUNCTIONS, End, Step, read_layer
 
-_ARITHMETIC = {
+if TYPE_CHECKING:
+    from torch import Tensor, fx, nn
+
+
+_ARITHMETIC: dict[object, str] = {
     operator.add: "addition",
     operator.sub: "subtraction",
     operator.mul: "multiplication",
@@ -20,7 +24,7 @@ _ARITHMETIC = {
 }
 
 
-def read_graph(module: Any) -> tuple[DenseLayers, OutputKind]:
+def read_graph(module: nn.Module) -> tuple[DenseLayers, OutputKind]:
     """Dense layers of a module that is a chain of affine maps and activations, and what its outputs are.
 
     Raises
@@ -42,11 +46,11 @@ def read_graph(module: Any) -> tuple[DenseLayers, OutputKind]:
 class _Chain:
     """Follows the one path from the input to the output of a traced module."""
 
-    def __init__(self, traced: Any) -> None:
+    def __init__(self, traced: fx.GraphModule) -> None:
         self._traced = traced
         self._builder = LayerBuilder()
-        self._constants: dict[Any, Any] = {}
-        self._current: Any = None
+        self._constants: dict[object, Tensor] = {}
+        self._current: fx.Node | None = None
         self._end: End | None = None
 
     def read(self) -> tuple[DenseLayers, OutputKind]:
@@ -66,7 +70,7 @@ class _Chain:
                 self._current = node
         return self._finish()
 
-    def _follow(self, node: Any) -> None:
+    def _follow(self, node: fx.Node) -> None:
         inputs = [argument for argument in node.all_input_nodes if argument not in self._constants]
         if inputs != [self._current]:
             raise CannotReadError(f"{node} is not a step of one chain")
@@ -85,10 +89,10 @@ class _Chain:
         else:
             step(self._builder)
 
-    def _step(self, node: Any) -> Step:
+    def _step(self, node: fx.Node) -> Step:
         """What one node does; None when it changes no number."""
         if node.op == "call_module":
-            return read_layer(self._traced.get_submodule(node.target))
+            return read_layer(self._traced.get_submodule(str(node.target)))
         if node.op == "call_function" and node.target in _ARITHMETIC:
             return self._arithmetic(node)
         name = node.target if isinstance(node.target, str) else node.target.__name__
@@ -105,12 +109,12 @@ class _Chain:
         except TypeError as error:
             raise CannotReadError(f"the arguments of the operation {name} are not supported") from error
 
-    def _arithmetic(self, node: Any) -> Step:
+    def _arithmetic(self, node: fx.Node) -> Step:
         """A sum or product with constants: a scaler written into the module."""
         name = _ARITHMETIC[node.target]
         forwards = node.args[0] is self._current
-        constant = node.args[1 if forwards else 0]
-        constant = self._constants.get(constant, constant)
+        operand = node.args[1 if forwards else 0]
+        constant: object = self._constants.get(operand, operand)
         values = np.asarray(constant.detach().cpu().numpy() if hasattr(constant, "detach") else constant, dtype=float)
         if node.kwargs or values.ndim > 1 or (not forwards and name in ("subtraction", "division")):
             raise CannotReadError(f"this form of {name} is not supported")

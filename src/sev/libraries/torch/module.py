@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import expit
@@ -14,6 +14,14 @@ from sev._optional import require
 from sev.backends.networks import as_numbers, in_pieces
 from sev.exceptions import ModelError
 from sev.typing import FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from torch import Tensor, nn
+    from torch import device as Device
+    from torch import dtype as TensorType
+
 
 #: What a module's outputs are.
 OutputKind: TypeAlias = Literal["logit", "probability"]
@@ -28,13 +36,13 @@ _PROBE_SCALES = (0.1, 1.0, 10.0, 1000.0)
 _ROUNDING = 1e-6
 
 
-def torch() -> Any:
+def torch() -> ModuleType:
     """The torch package, or a message that says how to get it."""
     return require("torch", extra="train", feature="Explaining a torch module")
 
 
 @contextmanager
-def evaluating(module: Any) -> Iterator[None]:
+def evaluating(module: nn.Module) -> Iterator[None]:
     """Put a module and all its parts into eval mode, and back into the mode in which each was."""
     with _MODE:
         training = [part for part in module.modules() if part.training]
@@ -55,17 +63,17 @@ class ModuleOutputs:
         Maps a float tensor (n_rows, n_columns) to one or two outputs a row.
     """
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: nn.Module) -> None:
         self.module = module
         torch()
 
     @property
-    def device(self) -> Any:
+    def device(self) -> Device:
         """Where the module lives now."""
         return next((tensor.device for tensor in self._tensors()), torch().device("cpu"))
 
     @property
-    def tensor_type(self) -> Any:
+    def tensor_type(self) -> TensorType:
         """The torch dtype that the module computes in."""
         floating = (tensor.dtype for tensor in self._tensors() if tensor.is_floating_point())
         return next(floating, torch().float32)
@@ -73,7 +81,7 @@ class ModuleOutputs:
     @property
     def dtype(self) -> np.dtype[np.floating] | None:
         """The same for numpy; None where numpy has no such type or it is too coarse for margins."""
-        known: dict[Any, np.dtype[np.floating]] = {
+        known: dict[TensorType, np.dtype[np.floating]] = {
             torch().float32: np.dtype(np.float32),
             torch().float64: np.dtype(np.float64),
         }
@@ -100,7 +108,7 @@ class ModuleOutputs:
             )
         return values
 
-    def _tensors(self) -> Iterator[Any]:
+    def _tensors(self) -> Iterator[Tensor]:
         yield from self.module.parameters()
         yield from self.module.buffers()
 
@@ -153,7 +161,7 @@ class TorchScorer:
     a probability of at least 0.5 is exactly a logit of at least 0.
     """
 
-    def __init__(self, module: Any, output: OutputKind | Literal["auto"] = "auto") -> None:
+    def __init__(self, module: nn.Module, output: OutputKind | Literal["auto"] = "auto") -> None:
         self._outputs = ModuleOutputs(module)
         self._output = output
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from sev.backends import Backend, CannotReadError
 from sev.backends.networks import DenseBackend, DenseLayers, ModuleBackend
@@ -17,10 +17,16 @@ from sev.libraries.torch.graph import read_graph
 from sev.libraries.torch.module import ModuleOutputs, OutputKind, kind_by_probing, margins_of, torch
 from sev.typing import FloatArray, Response
 
+if TYPE_CHECKING:
+    from torch import nn
+
+    from sev.libraries.torch.classifier import TorchClassifier
+
+
 _log = logging.getLogger("sev")
 
 
-def read_module(module: Any, response: Response, output: OutputKind | Literal["auto"] = "auto") -> Backend:
+def read_module(module: nn.Module, response: Response, output: OutputKind | Literal["auto"] = "auto") -> Backend:
     """Read a module with one or two outputs."""
     outputs = ModuleOutputs(module)
     dtype = outputs.dtype
@@ -42,17 +48,17 @@ def _margins(rows: FloatArray, outputs: ModuleOutputs, kind: OutputKind) -> Floa
     return margins_of(outputs(rows), kind)
 
 
-def read_classifier(classifier: Any, response: Response) -> Backend:
+def read_classifier(classifier: TorchClassifier, response: Response) -> Backend:
     """Read the module inside a :class:`TorchClassifier`."""
     return read_module(classifier.module, response, classifier.output)
 
 
-def kind_by_reading(module: Any) -> OutputKind | None:
+def kind_by_reading(module: nn.Module) -> OutputKind | None:
     """What a module's outputs are, when its last operation tells."""
     return _layers(module)[1]
 
 
-def _layers(module: Any) -> tuple[DenseLayers | None, OutputKind | None]:
+def _layers(module: nn.Module) -> tuple[DenseLayers | None, OutputKind | None]:
     try:
         return read_graph(module)
     except CannotReadError as reason:
@@ -60,7 +66,7 @@ def _layers(module: Any) -> tuple[DenseLayers | None, OutputKind | None]:
         return None, None
 
 
-def _n_columns(module: Any, outputs: ModuleOutputs) -> int:
+def _n_columns(module: nn.Module, outputs: ModuleOutputs) -> int:
     """Number of inputs: what the first layer that says so takes, if the module takes as many."""
     for part in module.modules():
         n_columns = getattr(part, "in_features", getattr(part, "num_features", None))

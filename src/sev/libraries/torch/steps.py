@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from sev.backends import CannotReadError
 from sev.backends.networks import Activation, LayerBuilder, activations
+from sev.typing import FloatArray
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 
 class End(Enum):
@@ -24,7 +28,7 @@ class End(Enum):
 Step: TypeAlias = Activation | End | Callable[[LayerBuilder], None] | None
 
 
-def read_layer(layer: Any) -> Step:
+def read_layer(layer: nn.Module) -> Step:
     """Read one torch layer; exact types only, for a subclass may do anything."""
     name = type(layer).__name__
     read = _LAYERS.get(name) if type(layer).__module__.startswith("torch.nn.modules.") else None
@@ -33,18 +37,18 @@ def read_layer(layer: Any) -> Step:
     return read(layer)
 
 
-def _array(tensor: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _array(tensor: Tensor) -> FloatArray:
     return np.asarray(tensor.detach().cpu().double().numpy())
 
 
-def _linear(layer: Any) -> Step:
+def _linear(layer: nn.Linear) -> Step:
     weight = _array(layer.weight).T
     bias = np.zeros(weight.shape[1]) if layer.bias is None else _array(layer.bias)
     return lambda builder: builder.affine(weight, bias)
 
 
-def _batch_norm(layer: Any) -> Step:
-    if layer.running_mean is None:
+def _batch_norm(layer: nn.BatchNorm1d) -> Step:
+    if layer.running_mean is None or layer.running_var is None:
         raise CannotReadError("a normalisation by the statistics of each batch is not supported")
     scale = 1 / np.sqrt(_array(layer.running_var) + layer.eps)
     if layer.weight is not None:
@@ -55,13 +59,13 @@ def _batch_norm(layer: Any) -> Step:
     return lambda builder: builder.elementwise(scale, shift)
 
 
-def _prelu(layer: Any) -> Step:
+def _prelu(layer: nn.PReLU) -> Step:
     if layer.weight.numel() != 1:
         raise CannotReadError("a PReLU with several slopes is not supported")
     return activations.leaky_relu(float(layer.weight))
 
 
-def _flatten(layer: Any) -> Step:
+def _flatten(layer: nn.Flatten) -> Step:
     if layer.start_dim != 1:
         raise CannotReadError("a Flatten that mixes rows is not supported")
     return None
@@ -79,7 +83,7 @@ def _drop(p: float = 0.5, training: bool = True, inplace: bool = False) -> Step:
     return None
 
 
-_LAYERS: dict[str, Callable[[Any], Step]] = {
+_LAYERS: dict[str, Callable[..., Step]] = {
     "Linear": _linear,
     "BatchNorm1d": _batch_norm,
     "Flatten": _flatten,

@@ -7,15 +7,26 @@ JSON, which leaves out infinite thresholds.
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from sev._optional import require
 from sev.backends import CannotReadError
 from sev.backends.trees import Tree, build_forest
 from sev.exceptions import ArchiveError
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from treelite import Model
+    from treelite.model_builder import ModelBuilder
+
+
+#: The fields of a model as they stand in a file, not yet checked.
+_Document: TypeAlias = dict[str, Any]
 _MOST_FEATURES = 10_000_000
 _MOST_CLASSES = 100_000
 _NUMERICAL, _CATEGORICAL = 1, 2  # kinds of nodes; 0 is a leaf
@@ -29,29 +40,29 @@ _SIZES = ("num_feature", "num_target", "num_class", "leaf_vector_shape", "averag
 _NUMBERS = ("sigmoid_alpha", "ratio_c", "base_scores")
 _OF_TREES = ("target_id", "class_id")
 #: Fields of a tree: one entry per node, and lists of which each node has a part.
-_NODES: dict[str, Any] = {
+_NODES: dict[str, DTypeLike] = {
     **dict.fromkeys(("node_type", "cmp", "default_left", "category_list_right_child"), np.uint8),
     **dict.fromkeys(("cleft", "cright", "split_index"), np.int32),
     **dict.fromkeys(("threshold", "leaf_value"), np.float64),
     **dict.fromkeys(("leaf_vector_begin", "leaf_vector_end", "category_list_begin", "category_list_end"), np.uint64),
 }
-_LISTS: dict[str, Any] = {"leaf_vector": np.float64, "category_list": np.uint32}
+_LISTS: dict[str, DTypeLike] = {"leaf_vector": np.float64, "category_list": np.uint32}
 
 
-def model_to_bytes(model: Any) -> bytes:
+def model_to_bytes(model: Model) -> bytes:
     """A model as JSON; what its training left on the nodes is not kept."""
     header = model.get_header_accessor()
     trees = [model.get_tree_accessor(number) for number in range(model.num_tree)]
     document = {
         "type": model.input_type,
         "postprocessor": header.get_field("postprocessor"),
-        **{name: header.get_field(name).tolist() for name in (*_SIZES, *_NUMBERS, *_OF_TREES)},
+        **{name: np.asarray(header.get_field(name)).tolist() for name in (*_SIZES, *_NUMBERS, *_OF_TREES)},
         "trees": [{name: tree.get_field(name).tolist() for name in (*_NODES, *_LISTS)} for tree in trees],
     }
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def model_from_bytes(data: bytes) -> Any:
+def model_from_bytes(data: bytes) -> Model:
     """Inverse of :func:`model_to_bytes`."""
     treelite = require("treelite", extra=None, feature="This model")
     try:
@@ -65,12 +76,12 @@ def model_from_bytes(data: bytes) -> Any:
         raise ArchiveError(f"The treelite model cannot be read: {type(error).__name__}: {str(error)[:80]}.") from error
 
 
-def reduce_model(model: Any) -> tuple[Any, tuple[bytes]]:
+def reduce_model(model: Model) -> tuple[Callable[[bytes], Model], tuple[bytes]]:
     """A model for ``pickle``, which treelite does not support by itself."""
     return model_from_bytes, (model_to_bytes(model),)
 
 
-def _check_header(document: Any) -> None:
+def _check_header(document: _Document) -> None:
     """Refuse sizes that do not fit together."""
     [n_features], [n_classes], [task] = (document[name] for name in ("num_feature", "num_class", "task_type"))
     _refuse_unless(document["type"] in ("float32", "float64"), "type of numbers")
@@ -86,7 +97,7 @@ def _check_header(document: Any) -> None:
     _refuse_unless(fits and [len(document[name]) for name in _NUMBERS] == [1, 1, n_classes], "base scores")
 
 
-def _checked_tree(tree: Any, document: Any) -> dict[str, Any]:
+def _checked_tree(tree: dict[str, ArrayLike], document: _Document) -> dict[str, np.ndarray]:
     """The arrays of a tree whose nodes all lead to leaves, and ask only for features and categories that exist."""
     found = {name: np.array(tree[name], dtype=dtype) for name, dtype in (_NODES | _LISTS).items()}
     kind, n_outputs = found["node_type"], document["leaf_vector_shape"][1]
@@ -109,7 +120,9 @@ def _checked_tree(tree: Any, document: Any) -> dict[str, Any]:
                 column=np.where(leaf, 0, found["split_index"]),
                 threshold=found["threshold"],
                 value=found["leaf_value"],
-                categories={node: _part(found, "category_list", node) for node in np.flatnonzero(categorical).tolist()},
+                categories={
+                    node: _part(found, "category_list", node).tolist() for node in np.flatnonzero(categorical).tolist()
+                },
             )
         ],
         n_columns=document["num_feature"][0],
@@ -118,12 +131,11 @@ def _checked_tree(tree: Any, document: Any) -> dict[str, Any]:
     return found
 
 
-def _part(tree: dict[str, Any], name: str, node: int) -> list[Any]:
-    part: list[Any] = tree[name][int(tree[f"{name}_begin"][node]) : int(tree[f"{name}_end"][node])].tolist()
-    return part
+def _part(tree: dict[str, np.ndarray], name: str, node: int) -> np.ndarray:
+    return tree[name][int(tree[f"{name}_begin"][node]) : int(tree[f"{name}_end"][node])]
 
 
-def _build(document: Any, trees: list[dict[str, Any]], builders: Any) -> Any:
+def _build(document: _Document, trees: list[dict[str, np.ndarray]], builders: ModuleType) -> Model:
     builder = builders.ModelBuilder(
         threshold_type=document["type"],
         leaf_output_type=document["type"],
@@ -151,9 +163,9 @@ def _build(document: Any, trees: list[dict[str, Any]], builders: Any) -> Any:
     return builder.commit()
 
 
-def _build_node(builder: Any, tree: dict[str, Any], node: int, n_outputs: int) -> None:
+def _build_node(builder: ModelBuilder, tree: dict[str, np.ndarray], node: int, n_outputs: int) -> None:
     if tree["node_type"][node] == 0:
-        builder.leaf(float(tree["leaf_value"][node]) if n_outputs == 1 else _part(tree, "leaf_vector", node))
+        builder.leaf(float(tree["leaf_value"][node]) if n_outputs == 1 else _part(tree, "leaf_vector", node).tolist())
         return
     common = {
         "feature_id": int(tree["split_index"][node]),
@@ -166,14 +178,14 @@ def _build_node(builder: Any, tree: dict[str, Any], node: int, n_outputs: int) -
         builder.numerical_test(threshold=float(tree["threshold"][node]), opname=opname, **common)
     else:
         right = bool(tree["category_list_right_child"][node])
-        members = _part(tree, "category_list", node)
+        members = _part(tree, "category_list", node).tolist()
         builder.categorical_test(category_list=members, category_list_right_child=right, **common)
 
 
-def _is_integer(value: Any, low: int, stop: int) -> bool:
+def _is_integer(value: object, low: int, stop: int) -> bool:
     return type(value) is int and low <= value < stop
 
 
-def _refuse_unless(holds: Any, what: str) -> None:
+def _refuse_unless(holds: bool | np.bool_, what: str) -> None:
     if not holds:
         raise ArchiveError(f"The treelite model is damaged: its {what} cannot be right.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,12 +24,17 @@ from sev.libraries._checks import check_call
 from sev.libraries.treelite.files import reduce_model
 from sev.typing import BoolArray, FloatArray, IntArray, NativeTable, Response
 
+if TYPE_CHECKING:
+    from treelite import Model
+    from treelite.model import TreeAccessor
+
+
 _NUMERICAL, _CATEGORICAL = 1, 2  # kinds of nodes
 _LESS, _LESS_OR_EQUAL, _GREATER, _GREATER_OR_EQUAL = 2, 3, 4, 5  # comparisons
 _LINKS = {"sigmoid": "logistic", "identity": "linear", "identity_multiclass": "linear"}
 
 
-def model_scorer(model: Any) -> Callable[[NativeTable], FloatArray]:
+def model_scorer(model: Model) -> Callable[[NativeTable], FloatArray]:
     """The model's own predictions: the score of the second class, or one column per class."""
     from treelite import gtil
 
@@ -46,7 +51,7 @@ def model_scorer(model: Any) -> Callable[[NativeTable], FloatArray]:
     return score
 
 
-def category_places(model: Any, n_columns: int) -> list[int]:
+def category_places(model: Model, n_columns: int) -> list[int]:
     """Positions of the columns that the model takes as categories."""
     found: set[int] = set()
     for number in range(model.num_tree):
@@ -55,17 +60,17 @@ def category_places(model: Any, n_columns: int) -> list[int]:
     return sorted(found)
 
 
-def read_model(model: Any, response: Response) -> TreeBackend:
+def read_model(model: Model, response: Response) -> TreeBackend:
     """Read a model with one output, or with two whose leaves hold both."""
     check_call(response)
     header = model.get_header_accessor()
     name = str(header.get_field("postprocessor"))
     if name not in _LINKS:
         raise CannotReadError(f"the postprocessor {name} is not supported by the exact search")
-    n_outputs = int(header.get_field("num_class").max())
+    n_outputs = int(np.max(header.get_field("num_class")))
     if int(header.get_field("num_target")[0]) != 1 or n_outputs > 2:
         raise CannotReadError("it has more than one output")
-    if n_outputs == 2 and header.get_field("leaf_vector_shape").tolist() != [1, 2]:
+    if n_outputs == 2 and list(header.get_field("leaf_vector_shape")) != [1, 2]:
         raise CannotReadError("it has trees for one of its two outputs only")
     trees = [_tree(model.get_tree_accessor(number), n_outputs) for number in range(model.num_tree)]
     # Trees are summed, then averaged, and the base score is added last.
@@ -86,7 +91,7 @@ def read_model(model: Any, response: Response) -> TreeBackend:
     )
 
 
-def _tree(tree: Any, n_outputs: int) -> Tree:
+def _tree(tree: TreeAccessor, n_outputs: int) -> Tree:
     kind, comparison = tree.get_field("node_type"), tree.get_field("cmp")
     numerical, categorical = kind == _NUMERICAL, kind == _CATEGORICAL
     if not np.isin(comparison[numerical], (_LESS, _LESS_OR_EQUAL, _GREATER, _GREATER_OR_EQUAL)).all():
@@ -114,7 +119,7 @@ def _thresholds(threshold: FloatArray, strict: BoolArray) -> FloatArray:
     return np.where(strict, before, threshold).astype(np.float64)
 
 
-def _leaf_values(tree: Any, leaf: BoolArray, n_outputs: int) -> FloatArray:
+def _leaf_values(tree: TreeAccessor, leaf: BoolArray, n_outputs: int) -> FloatArray:
     """The output of each leaf: the last of both where leaves hold two."""
     if n_outputs == 1:
         return np.asarray(tree.get_field("leaf_value"), dtype=np.float64)
@@ -123,7 +128,7 @@ def _leaf_values(tree: Any, leaf: BoolArray, n_outputs: int) -> FloatArray:
     return values
 
 
-def _category_sets(tree: Any, nodes: IntArray) -> dict[int, list[int]]:
+def _category_sets(tree: TreeAccessor, nodes: IntArray) -> dict[int, list[int]]:
     members = tree.get_field("category_list")
     bounds = zip(tree.get_field("category_list_begin")[nodes], tree.get_field("category_list_end")[nodes], strict=True)
     return {int(node): members[int(a) : int(b)].tolist() for node, (a, b) in zip(nodes, bounds, strict=True)}

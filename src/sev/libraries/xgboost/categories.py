@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from sev.backends import Categories, holds_codes, text_columns
 from sev.exceptions import InputError
 
+if TYPE_CHECKING:
+    from xgboost import Booster, XGBClassifier
 
-def trained_columns(booster: Any) -> list[str] | None:
+
+def trained_columns(booster: Booster) -> list[str] | None:
     """Names of the columns that a booster was trained on, None where they had none."""
-    names: list[str] | None = booster.feature_names
-    return names
+    return None if booster.feature_names is None else list(booster.feature_names)
 
 
-def stored_categories(model: Any, rows: pd.DataFrame, what: str) -> Categories:
+def stored_categories(model: XGBClassifier | Booster, rows: pd.DataFrame, what: str) -> Categories:
     """The categories of each column of rows that the booster keeps."""
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     stored = [None] * rows.shape[1]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sev._optional import require
 from sev.exceptions import ArchiveError
 from sev.libraries.xgboost.format import checked_bytes
 
+if TYPE_CHECKING:
+    from xgboost import Booster
 
-def booster_to_bytes(booster: Any) -> bytes:
+
+def booster_to_bytes(booster: Booster) -> bytes:
     """A booster as its model file."""
     return bytes(booster.save_raw("ubj"))
 
 
-def booster_from_bytes(data: bytes) -> Any:
+def booster_from_bytes(data: bytes) -> Booster:
     """A booster from its model file."""
     checked, threads = checked_bytes(data)
     xgboost = require("xgboost", extra="boosters", feature="This model")
@@ -23,7 +26,7 @@ def booster_from_bytes(data: bytes) -> Any:
     return booster
 
 
-def booster_from_state(state: Any, arguments: tuple[Any, ...] = ()) -> Any:
+def booster_from_state(state: object, arguments: tuple[object, ...] = ()) -> Booster:
     """A booster from its state."""
     handle = state.get("handle") if isinstance(state, dict) else None
     if not isinstance(handle, (bytes, bytearray)):

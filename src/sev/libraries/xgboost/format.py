@@ -11,10 +11,11 @@ import re
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sev.exceptions import ArchiveError
 from sev.libraries._checks import check_depth
-from sev.libraries.xgboost import ubjson
+from sev.libraries.xgboost import schema, ubjson
 
 _NUMBER_TEXT = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?", flags=re.ASCII)
 _OBJECTIVE = re.compile(r"[a-z0-9_]+(:[a-z0-9_]+)?", flags=re.ASCII)
@@ -54,7 +55,7 @@ def checked_bytes(data: bytes) -> tuple[bytes, int]:
     return (_write_json(document).encode() if text else ubjson.write(document)), threads
 
 
-def _threads(config: Any) -> int:
+def _threads(config: dict[str, dict[str, schema.Parameters]]) -> int:
     """How many threads a pickled booster was told to use; 0 leaves it to XGBoost."""
     try:
         threads = int(config["learner"]["generic_param"]["nthread"])
@@ -66,7 +67,7 @@ def _threads(config: Any) -> int:
 # -- what the model says -----------------------------------------------------------------------------------------------
 
 
-def _check_learner(learner: dict[str, Any]) -> None:
+def _check_learner(learner: schema.Learner) -> None:
     told = learner["learner_model_param"]
     n_features = _integer(told["num_feature"], _MOST_FEATURES)
     n_classes = _integer(told.get("num_class", "0"), _MOST_GROUPS)
@@ -76,8 +77,8 @@ def _check_learner(learner: dict[str, Any]) -> None:
     if len(bases) not in (1, n_groups) or not all(_NUMBER_TEXT.fullmatch(base.strip()) for base in bases):
         raise ArchiveError("The XGBoost model has base scores that are not numbers.")
     _check_objective(learner["objective"], n_classes)
-    for name in ("feature_names", "feature_types"):
-        held = learner.get(name, [])
+    names = {"feature_names": learner.get("feature_names", []), "feature_types": learner.get("feature_types", [])}
+    for name, held in names.items():
         if len(held) not in (0, n_features) or not all(isinstance(one, str) for one in held):
             raise ArchiveError(f"The XGBoost model has {name} that do not match its number of features.")
     booster = learner["gradient_booster"]
@@ -93,7 +94,7 @@ def _check_learner(learner: dict[str, Any]) -> None:
         raise ArchiveError("The XGBoost model is of a kind that is not known.")
 
 
-def _check_objective(objective: dict[str, Any], n_classes: int) -> None:
+def _check_objective(objective: schema.Objective, n_classes: int) -> None:
     if not _OBJECTIVE.fullmatch(objective["name"]):
         raise ArchiveError("The XGBoost model has an objective that is not known.")
     classes = objective.get("softmax_multiclass_param", {}).get("num_class")
@@ -103,12 +104,12 @@ def _check_objective(objective: dict[str, Any], n_classes: int) -> None:
         raise ArchiveError("The XGBoost model has an objective of many classes but declares one.")
 
 
-def _check_linear(model: dict[str, Any], n_features: int, n_groups: int) -> None:
+def _check_linear(model: schema.Model, n_features: int, n_groups: int) -> None:
     if len(model["weights"]) != (n_features + 1) * n_groups:
         raise ArchiveError("The XGBoost model does not have one weight per feature.")
 
 
-def _check_trees(model: dict[str, Any], n_features: int, n_groups: int) -> None:
+def _check_trees(model: schema.Model, n_features: int, n_groups: int) -> None:
     trees, info = model["trees"], _integers(model["tree_info"])
     n_trees = _integer(model["gbtree_model_param"]["num_trees"], 1 << 31)
     if not isinstance(trees, list) or len(trees) != n_trees or len(info) != n_trees:
@@ -127,7 +128,7 @@ def _check_trees(model: dict[str, Any], n_features: int, n_groups: int) -> None:
         _check_category_names(model["cats"], n_features)
 
 
-def _check_tree(tree: dict[str, Any], n_features: int, what: str) -> None:
+def _check_tree(tree: schema.Tree, n_features: int, what: str) -> None:
     told = tree["tree_param"]
     n_nodes = _integer(told["num_nodes"], 1 << 31)
     if _integer(told.get("size_leaf_vector", "1"), 2) > 1 or _integer(told["num_feature"], _MOST_FEATURES) > n_features:
@@ -172,7 +173,7 @@ def _reached(left: np.ndarray, right: np.ndarray, parents: np.ndarray, what: str
     return reached
 
 
-def _check_category_sets(tree: dict[str, Any], n_nodes: int, what: str) -> None:
+def _check_category_sets(tree: schema.Tree, n_nodes: int, what: str) -> None:
     split = _integers(tree.get("split_type", []))
     nodes, sets = _integers(tree.get("categories_nodes", [])), _integers(tree.get("categories", []))
     starts, sizes = _integers(tree.get("categories_segments", [])), _integers(tree.get("categories_sizes", []))
@@ -184,7 +185,7 @@ def _check_category_sets(tree: dict[str, Any], n_nodes: int, what: str) -> None:
         raise ArchiveError(f"{what} refers to a set of categories that does not exist.")
 
 
-def _check_category_names(cats: dict[str, Any], n_features: int) -> None:
+def _check_category_names(cats: schema.Encodings, n_features: int) -> None:
     """Names of categories, with which rows are encoded."""
     names, bounds = cats.get("enc", []), _integers(cats.get("feature_segments", []))
     order = _integers(cats.get("sorted_idx", []))
@@ -207,7 +208,7 @@ def _check_category_names(cats: dict[str, Any], n_features: int) -> None:
         raise ArchiveError("The XGBoost model has category names that do not match.")
 
 
-def _integers(values: Any) -> np.ndarray:
+def _integers(values: ArrayLike) -> np.ndarray:
     array = np.asarray(values)
     if not array.size:
         return np.zeros(0, dtype=np.int64)
@@ -217,7 +218,7 @@ def _integers(values: Any) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _integer(value: Any, most: int) -> int:
+def _integer(value: object, most: int) -> int:
     if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,10}", value, flags=re.ASCII) or int(value) > most:
         raise ArchiveError(f"The XGBoost model has {str(value)[:20]!r} where a number is expected.")
     return int(value)
@@ -239,7 +240,7 @@ def _digits(text: str) -> _Digits:
 
 
 def _read_json(data: bytes) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         if len({key for key, _ in pairs}) != len(pairs):
             raise ArchiveError("The XGBoost model has an entry twice.")
         return dict(pairs)
@@ -247,7 +248,7 @@ def _read_json(data: bytes) -> Any:
     return json.loads(data.decode(), parse_float=_digits, object_pairs_hook=once)
 
 
-def _write_json(value: Any) -> str:
+def _write_json(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ",".join(f"{json.dumps(key)}:{_write_json(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):

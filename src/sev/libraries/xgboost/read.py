@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,27 +24,32 @@ from sev.backends.trees import (
     to_frame,
 )
 from sev.libraries._checks import check_binary, check_call
-from sev.typing import FloatArray, NativeTable, Response
+from sev.libraries.xgboost import schema
+from sev.typing import Cell, FloatArray, NativeTable, Response
+
+if TYPE_CHECKING:
+    from xgboost import Booster, XGBClassifier
+
 
 #: Objectives whose prediction is the logistic function of the margin; and those where it is the margin itself.
 _LOGISTIC = {"binary:logistic", "reg:logistic"}
 _RAW = {"binary:logitraw"}
 
 
-def read_classifier(model: Any, response: Response) -> TreeBackend:
+def read_classifier(model: XGBClassifier, response: Response) -> TreeBackend:
     """Read XGBClassifier, with the trees that its early stopping kept and its own marker of missing values."""
     check_binary(model, response)
     last = model._get_iteration_range(None)[1]
-    return _read(model.get_booster(), last, model.missing, raw_is_score=False)
+    return _read(model.get_booster(), int(last), model.missing, raw_is_score=False)
 
 
-def read_booster(model: Any, response: Response) -> TreeBackend:
+def read_booster(model: Booster, response: Response) -> TreeBackend:
     """Read a raw Booster, which predicts with all its trees."""
     check_call(response)
     return _read(model, 0, np.nan, raw_is_score=True)
 
 
-def booster_scorer(model: Any) -> Callable[[NativeTable], FloatArray]:
+def booster_scorer(model: Booster) -> Callable[[NativeTable], FloatArray]:
     """The booster's own predictions for rows in any form that XGBoost takes."""
     from xgboost import DMatrix
 
@@ -58,14 +63,14 @@ def booster_scorer(model: Any) -> Callable[[NativeTable], FloatArray]:
     return score
 
 
-def category_places(model: Any, n_columns: int) -> list[int]:
+def category_places(model: XGBClassifier | Booster, n_columns: int) -> list[int]:
     """Positions of the columns that the model takes as categories."""
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     return [place for place, kind in enumerate(booster.feature_types or ()) if kind == "c"]
 
 
-def _read(booster: Any, last_round: int, missing: float, *, raw_is_score: bool) -> TreeBackend:
-    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+def _read(booster: Booster, last_round: int, missing: float, *, raw_is_score: bool) -> TreeBackend:
+    learner: schema.Learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     objective = learner["objective"]["name"]
     if objective not in _LOGISTIC | _RAW or (objective in _RAW and not raw_is_score):
         raise CannotReadError(f"the objective {objective} is not supported by the exact search")
@@ -95,7 +100,7 @@ def _read(booster: Any, last_round: int, missing: float, *, raw_is_score: bool) 
     )
 
 
-def _trees_until(model: Any, last_round: int) -> int:
+def _trees_until(model: schema.Model, last_round: int) -> int:
     pointers = model.get("iteration_indptr")
     if pointers is not None:
         return int(pointers[last_round])
@@ -115,7 +120,7 @@ def _base_margin(text: str, objective: str) -> float:
         return float(-np.log(np.float32(1.0) / np.float32(base) - np.float32(1.0)))
 
 
-def _tree(tree: Any, weight: float) -> Tree:
+def _tree(tree: schema.Tree, weight: float) -> Tree:
     if int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
         raise CannotReadError("its leaves are vectors")
     left = np.asarray(tree["left_children"], dtype=np.int64)
@@ -140,9 +145,9 @@ def _tree(tree: Any, weight: float) -> Tree:
     )
 
 
-def _categories(stored: Any) -> dict[int, list[Any]]:
+def _categories(stored: schema.Encodings | None) -> dict[int, list[Cell]]:
     """The categories that the model was trained with, where it keeps them (XGBoost 3.1)."""
-    found: dict[int, list[Any]] = {}
+    found: dict[int, list[Cell]] = {}
     for column, encoding in enumerate((stored or {}).get("enc", [])):
         values = encoding.get("values", [])
         if not values:
@@ -157,7 +162,7 @@ def _categories(stored: Any) -> dict[int, list[Any]]:
 
 
 def _encode(
-    rows: NativeTable, missing: float, categorical: tuple[int, ...], categories: dict[int, list[Any]]
+    rows: NativeTable, missing: float, categorical: tuple[int, ...], categories: dict[int, list[Cell]]
 ) -> FloatArray:
     table = to_frame(rows)
     if isinstance(table, pd.DataFrame) and categorical:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sev.exceptions import ModelError
-from sev.typing import FloatArray
+from sev.libraries.xgboost import schema
+from sev.typing import FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from xgboost import XGBClassifier
 
 
 class XGBoosting:
@@ -18,7 +22,7 @@ class XGBoosting:
     The unit of weight is a boosting round, which is one tree unless ``num_parallel_tree`` says otherwise.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: XGBClassifier) -> None:
         booster = model.get_booster()
         config = json.loads(booster.save_config())["learner"]
         name = config["gradient_booster"]["name"]
@@ -47,7 +51,7 @@ class XGBoosting:
         """The base score, as log odds."""
         return self._offset
 
-    def outputs(self, rows: Any) -> FloatArray:
+    def outputs(self, rows: NativeTable) -> FloatArray:
         """Output of each round on each row."""
         found = np.empty((len(rows), self.n_trees))
         for number in range(self.n_trees):
@@ -55,7 +59,7 @@ class XGBoosting:
             found[:, number] = margins - np.float32(self._offset)
         return found
 
-    def reweighted(self, weights: FloatArray, bias: float) -> Any:
+    def reweighted(self, weights: FloatArray, bias: float) -> XGBClassifier:
         """A copy with scaled leaves."""
         document = json.loads(self._model.get_booster().save_raw("json"))
         model = document["learner"]["gradient_booster"]["model"]
@@ -69,7 +73,7 @@ class XGBoosting:
         return copy
 
 
-def _scale_leaves(tree: dict[str, Any], weight: float, extra: float) -> None:
+def _scale_leaves(tree: schema.Tree, weight: float, extra: float) -> None:
     for node, left in enumerate(tree["left_children"]):
         if left == -1:  # a leaf keeps its value where a split keeps its threshold
             tree["split_conditions"][node] = tree["split_conditions"][node] * weight + extra

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,8 @@ _DEEPEST = 64
 _NUMBERS: dict[bytes, str] = {b"i": ">i1", b"U": ">u1", b"I": ">i2", b"l": ">i4", b"L": ">i8", b"d": ">f4", b"D": ">f8"}
 _MARKS = {np.dtype(kind).newbyteorder("="): mark for mark, kind in _NUMBERS.items()}
 _LONG = struct.Struct(">q")
+#: What UBJSON can hold; XGBoost writes lists of numbers as arrays.
+Value: TypeAlias = "bool | str | np.generic | np.ndarray | list[Value] | dict[str, Value] | None"
 
 
 def read(data: bytes) -> Any:
@@ -57,14 +59,14 @@ class _Reader:
             raise ArchiveError("The XGBoost model has a length that is not a number.")
         return int(self.number(mark))
 
-    def number(self, mark: bytes) -> Any:
+    def number(self, mark: bytes) -> np.number:
         dtype = np.dtype(_NUMBERS[mark])
         return np.frombuffer(self.take(dtype.itemsize), dtype=dtype)[0].astype(dtype.newbyteorder("="))
 
     def text(self) -> str:
         return self.take(self.integer()).decode()
 
-    def value(self, mark: bytes, depth: int) -> Any:
+    def value(self, mark: bytes, depth: int) -> Value:
         if depth > _DEEPEST:
             raise ArchiveError("The XGBoost model is nested too deeply.")
         if mark in _NUMBERS:
@@ -79,8 +81,8 @@ class _Reader:
             return self.array(depth)
         raise ArchiveError(f"The XGBoost model has an unknown type marker: {mark!r}.")
 
-    def mapping(self, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def mapping(self, depth: int) -> dict[str, Value]:
+        found: dict[str, Value] = {}
         while self._data[self.place : self.place + 1] != b"}":
             key = self.text()
             if key in found:
@@ -89,7 +91,7 @@ class _Reader:
         self.place += 1
         return found
 
-    def array(self, depth: int) -> Any:
+    def array(self, depth: int) -> Value:
         after = self._data[self.place : self.place + 1]
         if after == b"$":
             self.place += 1
@@ -112,14 +114,14 @@ class _Reader:
         return found
 
 
-def write(value: Any) -> bytes:
+def write(value: Value) -> bytes:
     """Inverse of :func:`read`."""
     pieces: list[bytes] = []
     _write(value, pieces)
     return b"".join(pieces)
 
 
-def _write(value: Any, pieces: list[bytes]) -> None:
+def _write(value: Value, pieces: list[bytes]) -> None:
     if isinstance(value, dict):
         pieces.append(b"{")
         for key, item in value.items():

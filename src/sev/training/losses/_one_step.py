@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from sev.exceptions import InputError
 from sev.training.losses._functions import all_opt_minus, all_opt_plus, logit
-from sev.training.losses._rows import Scores, as_references, check_assigned
+from sev.training.losses._rows import Numbers, Rows, Scores, as_references, check_assigned
 
 _ELEMENTS_AT_ONCE = 2**23
 
@@ -64,8 +64,8 @@ class OneStep(nn.Module):
 
     def __init__(
         self,
-        reference: Any,
-        column_feature: Any = None,
+        reference: Rows,
+        column_feature: Numbers | None = None,
         *,
         restricted: Iterable[int] = (),
         threshold: float = 0.5,

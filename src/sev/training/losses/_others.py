@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from sev.training.losses._functions import rate_guard, reference_term, vol_opt
-from sev.training.losses._rows import Scores, as_references, as_row, check_assigned
+from sev.training.losses._rows import Numbers, Rows, Scores, as_references, as_row, check_assigned
 
 
 class VolOpt(nn.Module):
@@ -34,7 +32,7 @@ class VolOpt(nn.Module):
 
     reference: Tensor
 
-    def __init__(self, reference: Any, columns: Any = None, *, epsilon: float = 1e-6) -> None:
+    def __init__(self, reference: Rows, columns: Numbers | None = None, *, epsilon: float = 1e-6) -> None:
         super().__init__()
         self.register_buffer("reference", as_row(reference))
         self.columns = None if columns is None else torch.as_tensor(columns)
@@ -82,7 +80,7 @@ class ReferenceTerm(nn.Module):
 
     reference: Tensor
 
-    def __init__(self, reference: Any, *, threshold: float = 0.5, margin: float = 0.05) -> None:
+    def __init__(self, reference: Rows, *, threshold: float = 0.5, margin: float = 0.05) -> None:
         super().__init__()
         self.register_buffer("reference", as_references(reference))
         self.threshold = threshold

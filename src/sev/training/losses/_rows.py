@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,7 +15,13 @@ from sev.exceptions import InputError
 Scores: TypeAlias = Callable[[Tensor], Tensor]
 
 
-def as_row(reference: Any) -> Tensor:
+#: One row of numbers, or several, as tensors are made from.
+Rows: TypeAlias = "Tensor | np.ndarray | Sequence[float] | Sequence[Sequence[float]]"
+#: Numbers of features or columns.
+Numbers: TypeAlias = "Tensor | np.ndarray | Sequence[int]"
+
+
+def as_row(reference: Rows) -> Tensor:
     """A reference as one row of floating point numbers."""
     row = as_references(reference)
     if row.ndim != 1:
@@ -22,7 +29,7 @@ def as_row(reference: Any) -> Tensor:
     return row
 
 
-def as_references(reference: Any) -> Tensor:
+def as_references(reference: Rows) -> Tensor:
     """One reference, shape (n_columns,), or several, shape (n_references, n_columns), as floating point numbers."""
     rows = torch.as_tensor(reference)
     if rows.ndim not in (1, 2) or not rows.numel():

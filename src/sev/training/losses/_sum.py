@@ -11,7 +11,7 @@ from sev.exceptions import InputError
 from sev.training.losses._formula import Batch, LossFormula, LossParts
 from sev.training.losses._one_step import AllOptMinus, AllOptPlus, OneStep
 from sev.training.losses._others import RateGuard, ReferenceTerm
-from sev.training.losses._rows import Scores
+from sev.training.losses._rows import Numbers, Rows, Scores
 
 
 class SEVLoss(nn.Module):
@@ -48,8 +48,8 @@ class SEVLoss(nn.Module):
 
     def __init__(
         self,
-        reference: Any,
-        column_feature: Any = None,
+        reference: Rows,
+        column_feature: Numbers | None = None,
         *,
         objective: str = "minus",
         restricted: Iterable[int] = (),
