@@ -2,7 +2,8 @@
 
 Run ``SEV_DATA_HOME=... python benchmarks/peers_changes.py``; methods that are not installed are left out. It writes
 ``benchmarks/results/peers_changes.json``, from which ``docs/pages/peers_changes.py`` makes the page. Seconds are of the
-processor, one thread, one row at a time: best of three for calls below a tenth of a second.
+processor, one thread, one row at a time: best of three for calls below a tenth of a second. ``batches`` are calls for
+all rows of a size at once.
 """
 
 from __future__ import annotations
@@ -103,6 +104,20 @@ def search_alone(setting: Setting, row: pd.Series, goal: Goal) -> float:
     costs = layout.costs(np.arange(1))
     options = (run.sure, run.limit, int(goal), len(task.space), 100, ROW_WORK, np.inf, run.ask)
     return clock(lambda: run.native.solve(layout.at, costs, *options))[1]
+
+
+def time_batches(setting: Setting) -> list[dict]:
+    """Seconds of whole calls for all rows of a size at once: first sets only, and with all sets listed."""
+    sizes = setting.many.sizes
+    found = []
+    for size in (1, 2, 3):
+        rows = setting.refused[sizes == size]
+        if not len(rows):
+            continue
+        _, first = clock(lambda rows=rows: setting.explainer.explain(rows, values="any"))
+        _, listed = clock(lambda rows=rows: setting.explainer.explain(rows, values="any").answers)
+        found.append({"size": size, "rows": len(rows), "first": first, "all": listed})
+    return found
 
 
 def ask_sev(setting: Setting, minimise: str):
@@ -244,11 +259,10 @@ def main() -> None:
                 mine = {"sev_seconds": seconds, "sev_search": alone, "sev_sets": len(one.sets)}
                 menus.append({"row": number, **mine, **menu(row, size)})
                 print(json.dumps(menus[-1]), flush=True)
-        n_explained = int((setting.many.sizes > 0).sum())
-        _, batch = clock(lambda: setting.explainer.explain(setting.refused, values="any"))
+        batches = time_batches(setting)
     document = {
         "limit": arguments.limit, "versions": installed, "lines": lines, "menus": menus,
-        "batch": {"rows": n_explained, "seconds": batch},
+        "batches": batches,
     }  # fmt: skip
     RESULTS.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 

@@ -14,15 +14,16 @@ from sev.credibility import IsolationForest
 from sev.explainers import _free
 
 FAMILIES = ("linear", "additive", "bins", "trees", "forest", "networks", "function")
+LEAST = (0.3, 0.8)
 
 
-def credible_cells(explainer, score, rows, query, cells, least):
-    """All points that cross and are credible: which features each moves."""
+def crossing_cells(explainer, score, rows, query, cells):
+    """All points that cross: which features each moves, and its credibility."""
     points = pd.DataFrame(list(product(*cells)), columns=list(rows.columns)).astype(rows.dtypes.to_dict())
     moved = np.column_stack([points[name].to_numpy() != query[name] for name in rows.columns])
     crosses = np.asarray(score(points)) < explainer.threshold
     shares = explainer.tasks[0].fitted_credibility.of_rows(points, explainer.form)
-    return moved[crosses & (shares >= least)], moved[crosses]
+    return moved[crosses], shares[crosses]
 
 
 @pytest.mark.filterwarnings("ignore:Bins whose width", "ignore::sev.exceptions.ReferenceWarning")
@@ -49,13 +50,14 @@ def test_sizes_and_sets_are_those_of_all_credible_cells(family, values):
             allow_positive_reference=True,
         )
         queries = rows.iloc[:24]
-        for least in (0.3, 0.8):
-            many = explainer.explain(queries, values=values, min_credibility=least, max_sets=1000)
-            for one, query in zip(many, queries.to_dict("records"), strict=True):
-                if one.status == "not_target":
-                    continue
-                cells = every_cell(rows, labels, entries, query, explainer.reference.iloc[0], values)
-                good, crossing = credible_cells(explainer, score, rows, query, cells, least)
+        found_for = [explainer.explain(queries, values=values, min_credibility=least, max_sets=1000) for least in LEAST]
+        for number, query in enumerate(queries.to_dict("records")):
+            if found_for[0][number].status == "not_target":
+                continue
+            cells = every_cell(rows, labels, entries, query, explainer.reference.iloc[0], values)
+            crossing, shares = crossing_cells(explainer, score, rows, query, cells)
+            for many, least in zip(found_for, LEAST, strict=True):
+                one, good = many[number], crossing[shares >= least]
                 where = (family, values, seed, least, query)
                 n_checked += 1
                 sizes, size_without = good.sum(axis=1), crossing.sum(axis=1).min() if len(crossing) else None

@@ -64,10 +64,13 @@ class FreeWork:
         The class.
     settings : Settings
         What the user asked for.
+    first_only : bool, default=False
+        Whether sets after the first of each row may be left out for now.
     """
 
-    def __init__(self, task: Task, settings: Settings) -> None:
+    def __init__(self, task: Task, settings: Settings, *, first_only: bool = False) -> None:
         assert task.bound is not None
+        self._first_only = first_only
         self._task = task
         self._bound = task.bound
         self._wanted = settings
@@ -103,7 +106,9 @@ class FreeWork:
         solution, moves = found.solution, found.moves
         owner = np.repeat(np.arange(len(rows)), np.diff(solution.offsets))
         sets = unpack(solution.masks, len(task.space))
-        results = move_rows(positives, task.space, destinations, owner, sets, moves.targets)
+        results = found.results
+        if results is None:
+            results = move_rows(positives, task.space, destinations, owner, sets, moves.targets)
         after = self._scores_of(found, results)
         has_set = np.flatnonzero(solution.has_set)
         firsts = solution.offsets[has_set]
@@ -126,7 +131,7 @@ class FreeWork:
                 offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
                 masks=solution.masks,
                 complete=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
-                listed=np.ones(n_rows, dtype=np.bool_),
+                listed=_spread(np.ones(n_rows, dtype=np.bool_), rows, found.are_listed),
                 size_without_limit=np.full(n_rows, np.nan),
                 first_of_all=_spread(np.ones(n_rows, dtype=np.bool_), rows, all_seen),
                 reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
@@ -181,7 +186,9 @@ class FreeWork:
         if not len(owner):
             return found
         sets = unpack(solution.masks, len(self._task.space))
-        results = move_rows(queries, self._task.space, destinations, owner, sets, found.moves.targets)
+        results = found.results
+        if results is None:
+            results = move_rows(queries, self._task.space, destinations, owner, sets, found.moves.targets)
         order = order_of_sets(self._task, queries, self._wanted, owner, sets, results)
         place = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
         most = self._wanted.limits.max_sets
@@ -275,9 +282,12 @@ class FreeWork:
         task = self._task
         low, high = (0.0, 0.0) if task.reading is None else task.reading.band(task.scorer.threshold_of_second_class)
 
-        def crosses(frame: pd.DataFrame) -> BoolArray:
+        def decide(frame: pd.DataFrame) -> tuple[BoolArray, FloatArray]:
             scores, _ = score_rows_safely(task.scorer.scores, task.form, frame)
-            return task.scorer.is_negative(scores)
+            return task.scorer.is_negative(scores), scores
+
+        def crosses(frame: pd.DataFrame) -> BoolArray:
+            return decide(frame)[0]
 
         def distance(frame: pd.DataFrame) -> FloatArray:
             scores, _ = score_rows_safely(task.scorer.scores, task.form, frame)
@@ -301,10 +311,12 @@ class FreeWork:
             space=task.space,
             destinations=destinations,
             crosses=crosses,
+            decide=decide,
             distance=distance,
             keeps_rules=keeps_rules if rules or self._credible is not None else None,
             minimise=self._settings.minimise,
             limits=self._settings.limits,
+            first_only=self._first_only,
             observed=self._observed(destinations),
         )
 
@@ -348,9 +360,14 @@ class FreeWork:
         if not len(owner):
             return found, np.zeros(0, dtype=np.int64)
         sets = unpack(solution.masks, len(problem.space))
-        moved = move_rows(problem.queries, problem.space, problem.destinations, rows[owner], sets, found.moves.targets)
-        scores, _ = score_rows_safely(self._task.scorer.scores, self._task.form, moved)
-        found = replace(found, scores=scores)
+        moved, scores = found.results, found.scores
+        if moved is None:
+            moved = move_rows(
+                problem.queries, problem.space, problem.destinations, rows[owner], sets, found.moves.targets
+            )
+        if scores is None:
+            scores, _ = score_rows_safely(self._task.scorer.scores, self._task.form, moved)
+        found = replace(found, scores=scores, results=moved)
         refused = owner[~self._task.scorer.is_negative(scores)]
         if problem.keeps_rules is None:
             return found, np.unique(refused)
@@ -372,6 +389,7 @@ class FreeWork:
         """All values of some sets of one size."""
         some = replace(
             self._take(problem, rows[places]),
+            first_only=False,
             proven=dict.fromkeys(range(len(places)), size - 1),
             smallest=dict(enumerate(sets)),
             limits=replace(_limits_again(problem.limits), max_size=size),

@@ -20,7 +20,7 @@ class FreeAnswers:
     Parameters
     ----------
     answers : Answers
-        One for each row, all sets listed.
+        One for each row; where ``listed`` says that the sets after the first are left out, they can be listed later.
     results : DataFrame
         The changed row of each set, in the common form.
     searched : ndarray of str
@@ -28,7 +28,7 @@ class FreeAnswers:
     enough : LazyList of dict
         For each set and feature, values that do: a pair of ends or a tuple of values.
     costs : ndarray
-        The cost of each row's first set; NaN where there is none.
+        The cost of each row's first set; NaN where there is none, and where it is no longer known.
     """
 
     answers: Answers
@@ -60,6 +60,36 @@ class FreeAnswers:
             searched=self.searched[rows],
             enough=self.enough.take(items.tolist()),
             costs=self.costs[rows],
+        )
+
+    def with_others(self, found: FreeAnswers) -> FreeAnswers:
+        """The first sets as they are, followed by the others of the same rows.
+
+        Parameters
+        ----------
+        found : FreeAnswers
+            All sets of the rows, of each of which one is known.
+        """
+        n_rows = len(self.answers)
+        owner = np.repeat(np.arange(n_rows), np.diff(found.answers.offsets))
+        others = np.flatnonzero((found.answers.masks != self.answers.masks[owner]).any(axis=1))
+        owners = np.concatenate([np.arange(n_rows), owner[others]])
+        order = np.argsort(owners, kind="stable")
+        items = np.concatenate([np.arange(n_rows), n_rows + others])[order]
+        answers = replace(
+            self.answers,
+            offsets=np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n_rows))]).astype(np.int64),
+            masks=np.concatenate([self.answers.masks, found.answers.masks])[items],
+            complete=found.answers.complete,
+            first_of_all=found.answers.first_of_all,
+            listed=np.ones(n_rows, dtype=np.bool_),
+            set_margins=None,
+        )
+        return replace(
+            self,
+            answers=answers,
+            results=pd.concat([self.results, found.results], ignore_index=True).iloc[items].reset_index(drop=True),
+            enough=LazyList.concatenate([self.enough, found.enough]).take(items.tolist()),
         )
 
 

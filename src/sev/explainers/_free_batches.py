@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sev.core import LazyList
 from sev.exceptions import InterruptedExplanation
 from sev.explainers._batches import answers_of_unseen, progress_bar
 from sev.explainers._free_answers import FreeAnswers
-from sev.explainers._free_best import answer_free_chunk
+from sev.explainers._free_best import answer_free_chunk, can_list_later
 from sev.explainers._task import Task
 from sev.explainers._work import Settings
 
@@ -23,6 +24,8 @@ _FIRST_ROWS, _MOST_ROWS, _SECONDS = 64, 4096, 0.5
 _LEAST_ROWS = 16
 #: Rows that one of several workers takes at once.
 _ROWS_OF_WORKER = 1024
+#: Of more rows only the first sets are found at once, where that is possible; the others when somebody reads them.
+_ROWS_LISTED_AT_ONCE = 16
 
 
 def answer_free(
@@ -52,20 +55,42 @@ def answer_free(
 
 def _parts(tasks: list[Task], queries: pd.DataFrame, settings: Settings, n_jobs: int) -> Iterator[FreeAnswers]:
     """Answers of one chunk after the other."""
+    later = len(queries) > _ROWS_LISTED_AT_ONCE and can_list_later(tasks, settings)
     if n_jobs != 1 and len(queries) > _ROWS_OF_WORKER:
         starts = range(0, len(queries), _ROWS_OF_WORKER)
         yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(answer_free_chunk)(tasks, queries.iloc[start : start + _ROWS_OF_WORKER], settings)
+            delayed(answer_free_chunk)(tasks, queries.iloc[start : start + _ROWS_OF_WORKER], settings, first_only=later)
             for start in starts
         )
         return
     first, n_rows = 0, _FIRST_ROWS
     while first < max(len(queries), 1):
         start = time.perf_counter()
-        yield answer_free_chunk(tasks, queries.iloc[first : first + n_rows], settings)
+        yield answer_free_chunk(tasks, queries.iloc[first : first + n_rows], settings, first_only=later)
         seconds = time.perf_counter() - start
         first += n_rows
         n_rows = int(np.clip(n_rows * _SECONDS / max(seconds, 1e-9), _LEAST_ROWS, min(16 * n_rows, _MOST_ROWS)))
+
+
+def list_free(tasks: list[Task], queries: pd.DataFrame, known: FreeAnswers, settings: Settings) -> FreeAnswers:
+    """The same answers with all minimum sets of each row.
+
+    Parameters
+    ----------
+    tasks : list of Task
+        The classes.
+    queries : DataFrame
+        The rows.
+    known : FreeAnswers
+        What was found for them, of some rows only the first set.
+    settings : Settings
+        As they were then.
+    """
+    waits = ~known.answers.listed
+    rows, others = np.flatnonzero(waits), np.flatnonzero(~waits)
+    found = answer_free(tasks, queries.iloc[rows], replace(settings, settled=True))
+    together = FreeAnswers.concatenate([known.take(others), known.take(rows).with_others(found)])
+    return together.take(np.argsort(np.concatenate([others, rows]), kind="stable"))
 
 
 def _unseen(n_rows: int, queries: pd.DataFrame, n_features: int) -> FreeAnswers:

@@ -16,41 +16,59 @@ from sev.explainers._work import Settings, limits_below
 from sev.typing import BoolArray, FloatArray, IntArray
 
 
-def answer_free_chunk(tasks: list[Task], queries: pd.DataFrame, settings: Settings) -> FreeAnswers:
-    """Explain the rows of one chunk."""
+def answer_free_chunk(
+    tasks: list[Task], queries: pd.DataFrame, settings: Settings, *, first_only: bool = False
+) -> FreeAnswers:
+    """Explain the rows of one chunk; with ``first_only``, sets after the first may be left out for now."""
     if len(tasks) == 1:
-        return _answer(tasks[0], queries, settings)
+        return _answer(tasks[0], queries, settings, first_only)
     leads = np.column_stack([task.score_safely(queries)[0] - task.scorer.threshold for task in tasks])
     predicted = len(tasks) - 1 - np.argmax(np.nan_to_num(leads, nan=-np.inf)[:, ::-1], axis=1)
     parts, places = [], []
     for number, task in enumerate(tasks):
         rows = np.flatnonzero(predicted == number)
         if rows.size:
-            parts.append(_answer(task, queries.iloc[rows], settings))
+            parts.append(_answer(task, queries.iloc[rows], settings, first_only))
             places.append(rows)
     return (
         FreeAnswers.concatenate(parts).take(np.argsort(np.concatenate(places), kind="stable"))
         if parts
-        else _answer(tasks[0], queries, settings)
+        else _answer(tasks[0], queries, settings, first_only)
     )
 
 
-def _answer(task: Task, queries: pd.DataFrame, settings: Settings) -> FreeAnswers:
+def can_list_later(tasks: list[Task], settings: Settings) -> bool:
+    """Whether the first set of each row is the same when the others are listed later.
+
+    It is not where these decide which set comes first, or are what is left when some break a rule, and where a search
+    ends by the clock.
+    """
+    return (
+        not settings.settled
+        and settings.minimise == "features"
+        and settings.values != "reference"
+        and settings.limits.time_limit is None
+        and all(task.bound is not None and not task.bound.rules for task in tasks)
+        and (settings.values == "any" or not any(task.reference.several for task in tasks))
+    )
+
+
+def _answer(task: Task, queries: pd.DataFrame, settings: Settings, first_only: bool) -> FreeAnswers:
     """Explain rows; where results must be credible, with the sizes of the smallest sets whether they are or not."""
-    found = _answer_best(task, queries, settings)
+    found = _answer_best(task, queries, settings, first_only)
     if not settings.min_credibility > 0:
         return found
-    without = _answer_best(task, queries, replace(settings, min_credibility=0.0)).answers.sizes()
+    without = _answer_best(task, queries, replace(settings, min_credibility=0.0), False).answers.sizes()
     return replace(found, answers=replace(found.answers, size_without_limit=without))
 
 
-def _answer_best(task: Task, queries: pd.DataFrame, settings: Settings) -> FreeAnswers:
+def _answer_best(task: Task, queries: pd.DataFrame, settings: Settings, first_only: bool) -> FreeAnswers:
     """Explain rows against the best of their reference rows.
 
     As with reference values, another reference row than the first can only win with fewer features, or at less cost
     where that is wanted; of equals the first is kept. Where any value is permitted, reference rows do not matter.
     """
-    first = FreeWork(task, settings).answer(queries)
+    first = FreeWork(task, settings, first_only=first_only).answer(queries)
     if not task.reference.several or settings.values == "any":
         return first
     pairs = Pairs(task, queries, first.answers)

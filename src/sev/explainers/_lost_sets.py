@@ -72,5 +72,6 @@ def _with_sets(found: FreeSolution, rows: IntArray, others: FreeSolution, size: 
         ),
         enough=LazyList.concatenate([found.enough, others.enough]),
         scores=np.concatenate([known, np.full(len(owners) - len(owner), np.nan)]),
+        results=None,
     )
     return together.in_order(np.argsort(owners, kind="stable"))

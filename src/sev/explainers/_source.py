@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from sev.actions import Actions
-from sev.core import Answers, Solution, plain_value
+from sev.core import Answers, LazyList, Solution, plain_value
 from sev.credibility import FittedFunction
 from sev.explainers._batches import answer_all
 from sev.explainers._free_answers import FreeAnswers, place_results
-from sev.explainers._free_batches import answer_free
+from sev.explainers._free_batches import answer_free, list_free
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
 from sev.explainers._permitted import is_explained, place_references
@@ -22,7 +23,7 @@ from sev.explainers._task import Task
 from sev.explainers._vertices import Vertices, score_rows_safely
 from sev.explainers._work import Settings
 from sev.space import Mixer, TableForm
-from sev.typing import BoolArray, FloatArray, IntArray, Kind
+from sev.typing import BoolArray, FloatArray, IntArray, Kind, ValuesSearched
 
 _ROWS_AT_ONCE = 20_000
 
@@ -73,6 +74,24 @@ class ExplainerSource:
                     parts.append((mine, task.list_sets(queries.iloc[mine], known, self._settings, references)))
         return answers.with_sets(Solution.merge(parts), np.sort(waiting)) if parts else answers
 
+    def list_values(
+        self,
+        queries: pd.DataFrame,
+        answers: Answers,
+        searched: tuple[ValuesSearched, ...],
+        results: pd.DataFrame,
+        enough: LazyList[Mapping[str, Any]],
+    ) -> dict[str, Any]:
+        """The same answers over free values with all minimum sets, as arguments of ``Explanations``."""
+        known = FreeAnswers(
+            answers=answers,
+            results=results,
+            searched=np.array(searched, dtype="<U10"),
+            enough=enough,
+            costs=np.full(len(answers), np.nan),
+        )
+        return self.place_free(list_free(list(self._tasks), queries, known, self._settings))
+
     def unrestricted(self) -> ExplainerSource:
         """The same with every feature allowed."""
         allowed = np.ones_like(self._settings.allowed)
@@ -100,7 +119,7 @@ class ExplainerSource:
     def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
         """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``."""
         if self._settings.chooses_values:
-            return self.place_free(answer_free(list(self._tasks), queries, self._settings))
+            return self.place_free(answer_free(list(self._tasks), queries, replace(self._settings, settled=True)))
         answers, references = self.place_references(queries, answer_all(self._tasks, queries, self._settings))
         return {"answers": answers, "references": references}
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from sev.core import plain_value, python_value
-from sev.typing import ColumnLabel
+from sev.typing import Cell, ColumnLabel, JSONObject, Parsed, PlainValue
 
 #: For each feature its weight, and the change of a number that costs as much; None for features without numbers.
 Efforts = Mapping[str, tuple[float, float | None]]
@@ -45,7 +45,7 @@ class Interval:
     low_is_limit: bool = field(default=False, compare=False, repr=False, kw_only=True)
     high_is_limit: bool = field(default=False, compare=False, repr=False, kw_only=True)
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: float) -> bool:
         return bool(self.low <= value <= self.high)
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Interval:
 
 
 #: The values of one feature that do: a range of numbers, or some choices.
-EnoughValues: TypeAlias = Interval | tuple[Any, ...]
+EnoughValues: TypeAlias = Interval | tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Change:
         return {"old": _plain(self.old), "new": _plain(self.new), "enough": enough}
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> PlainValue | dict[str, PlainValue]:
     if isinstance(value, Mapping):
         return {str(name): plain_value(cell) for name, cell in value.items()}
     return plain_value(value)
@@ -127,7 +127,7 @@ def changes_between(
     }
 
 
-def enough_to_plain(enough: Mapping[str, EnoughValues]) -> dict[str, Any]:
+def enough_to_plain(enough: Mapping[str, EnoughValues]) -> JSONObject:
     """The values of features that do, ready for JSON: of a range its two ends."""
     return {
         name: [plain_value(one.low), plain_value(one.high)]
@@ -146,7 +146,9 @@ def limits_to_plain(enough: Mapping[str, EnoughValues]) -> dict[str, list[bool]]
     }
 
 
-def enough_from_plain(plain: Mapping[str, Any], limits: Mapping[str, Any] | None = None) -> dict[str, EnoughValues]:
+def enough_from_plain(
+    plain: Mapping[str, Parsed], limits: Mapping[str, Parsed] | None = None
+) -> dict[str, EnoughValues]:
     """Inverse of :func:`enough_to_plain` and :func:`limits_to_plain`."""
     found: dict[str, EnoughValues] = {}
     for name, one in plain.items():

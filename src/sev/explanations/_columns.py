@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sev.core import Answers, LazyList, Status, ragged_take, unpack
 from sev.explanations._changes import Efforts, EnoughValues
@@ -17,7 +18,21 @@ from sev.explanations._not_permitted import compare_with_unrestricted
 from sev.explanations._source import Source
 from sev.space import FeatureSpace
 from sev.text import Labels, NotPermitted
-from sev.typing import ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values, ValuesSearched
+from sev.typing import (
+    ClassLabel,
+    ColumnLabel,
+    FloatArray,
+    IntArray,
+    Kind,
+    MaskArray,
+    Minimise,
+    Order,
+    Values,
+    ValuesSearched,
+)
+
+#: Rows whose sets are listed together where one is asked for after the other.
+_MOST_APART = 4096
 
 
 class ExplanationColumns:
@@ -45,13 +60,13 @@ class ExplanationColumns:
         references: pd.DataFrame,
         features: Mapping[str, tuple[ColumnLabel, ...]],
         kind: Kind,
-        targets: tuple[Any, ...],
+        targets: tuple[ClassLabel, ...],
         thresholds: tuple[float, ...],
         restricted: tuple[str, ...],
         source: Source | None = None,
         not_permitted: tuple[NotPermitted, ...] | None = None,
         labels: Labels | None = None,
-        classes: tuple[Any, ...] = (),
+        classes: tuple[ClassLabel, ...] = (),
         efforts: Efforts | None = None,
         has_actions: bool = False,
         actions_hash: str | None = None,
@@ -101,6 +116,9 @@ class ExplanationColumns:
         # rows whose sets were listed one at a time; put among the others once these are listed, not at every access,
         # which would copy all of them
         self._listed_alone: dict[int, Answers] = {}
+        # the same for sets with values of their own: the explanations that hold a row, and its place there
+        self._listed_apart: dict[int, tuple[Self, int]] = {}
+        self._n_apart = 1
         self.kind: Kind = kind
         self.restricted = restricted
 
@@ -112,7 +130,7 @@ class ExplanationColumns:
         return _read_only(self._answers.sizes())
 
     @cached_property
-    def statuses(self) -> np.ndarray[Any, np.dtype[np.str_]]:
+    def statuses(self) -> NDArray[np.str_]:
         """Status of each row, as strings."""
         return _read_only(np.array([str(status) for status in Status])[self._answers.status])
 
@@ -136,7 +154,7 @@ class ExplanationColumns:
         """For each row, the share of real rows of the other class that are less ordinary than the result of its first
         set; NaN where there is no set, for "plus", and where it is not known.
         """
-        return _read_only(find_credibilities(self, self._answers))
+        return _read_only(find_credibilities(self, self._answers, self._references))
 
     @cached_property
     def sizes_without_limit(self) -> FloatArray:
@@ -171,6 +189,7 @@ class ExplanationColumns:
     @property
     def references(self) -> pd.DataFrame:
         """The reference rows; ``answers.reference`` has the number of each row's own."""
+        self._list_sets()
         return self._references
 
     @property
@@ -179,7 +198,7 @@ class ExplanationColumns:
         return self._features
 
     @property
-    def targets(self) -> tuple[Any, ...]:
+    def targets(self) -> tuple[ClassLabel, ...]:
         """The classes being explained; ``answers.target`` has the number of each row's own."""
         return self._targets
 
@@ -196,11 +215,13 @@ class ExplanationColumns:
     @property
     def set_references(self) -> IntArray | None:
         """With ``values="typical"`` or "any", the number of the changed row of each set among the references."""
+        self._list_sets()
         return self._set_references
 
     @property
     def enough(self) -> LazyList[Mapping[str, EnoughValues]] | None:
         """With ``values="typical"`` or "any", for each set and feature the values that do, found when first read."""
+        self._list_sets()
         return self._enough
 
     # -- of one row or of each -----------------------------------------------------------------------------------------
@@ -249,7 +270,7 @@ class ExplanationColumns:
             first[row] = names
         return first
 
-    def other_class(self, target: int) -> Any:
+    def other_class(self, target: int) -> ClassLabel | None:
         """The class that is left when a row is no longer predicted as one of the classes being explained.
 
         Parameters
@@ -277,7 +298,7 @@ class ExplanationColumns:
         """
         return class_scores_of(self)
 
-    def becomes(self, row: int) -> Any:
+    def becomes(self, row: int) -> ClassLabel | None:
         """The class of a row after the change of its first set.
 
         Parameters
@@ -359,8 +380,16 @@ class ExplanationColumns:
 
     def _list_sets(self) -> None:
         self._put_among_others()
-        if self._source is not None and not self._answers.listed.all():
+        if self._source is None or self._answers.listed.all():
+            return
+        if self._set_references is None or self._enough is None:
             self._answers = self._source.list_sets(self._queries, self._answers)
+            return
+        results = self._references.iloc[self._set_references]
+        placed = self._source.list_values(self._queries, self._answers, self.values_searched, results, self._enough)
+        self._references, self._set_references = placed["references"], placed["set_references"]
+        self._enough, self._answers = placed["enough"], placed["answers"]
+        self._listed_apart = {}
 
     def _put_among_others(self) -> None:
         if self._listed_alone:
@@ -368,6 +397,23 @@ class ExplanationColumns:
             alone = Answers.concatenate([self._listed_alone[row] for row in rows.tolist()])
             self._answers = self._answers.with_sets(alone, rows)
             self._listed_alone = {}
+
+    def _with_listed_row(self, row: int) -> tuple[Self, int]:
+        """Explanations in which all sets of a row with values of their own are listed, and the place of the row there.
+
+        The rows after it are listed with it, the more of them the more often this is asked: to look at one row takes
+        little time, and to look at one after the other not much more than all at once.
+        """
+        if self._source is None or self._set_references is None or self._answers.listed[row]:
+            return self, row
+        if row not in self._listed_apart:
+            waiting = np.flatnonzero(~self._answers.listed)
+            rows = [one for one in waiting[waiting >= row].tolist() if one not in self._listed_apart][: self._n_apart]
+            part = self._take(np.array(rows, dtype=np.int64))
+            part._list_sets()
+            self._listed_apart.update({one: (part, place) for place, one in enumerate(rows)})
+            self._n_apart = min(4 * self._n_apart, _MOST_APART)
+        return self._listed_apart[row]
 
     def _listed_row(self, row: int) -> tuple[Answers, int]:
         """Answers in which all sets of a row are listed, and the place of the row there."""
@@ -387,7 +433,7 @@ class ExplanationColumns:
         listed = free.list_sets(self._queries, free.explain(self._queries)["answers"])
         return compare_with_unrestricted(self.answers, listed, restricted)
 
-    def _names(self, masks: Any) -> list[tuple[str, ...]]:
+    def _names(self, masks: MaskArray) -> list[tuple[str, ...]]:
         names = np.array(self.feature_names, dtype=object)
         return [tuple(names[chosen]) for chosen in unpack(masks, len(names))]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from sev.core import Answers, unpack
 from sev.explanations._changes import Change, Efforts
 from sev.space import MixedRows
-from sev.typing import FloatArray
+from sev.typing import FloatArray, JSONObject
 
 if TYPE_CHECKING:
     from sev.explanations._columns import ExplanationColumns
@@ -35,7 +35,7 @@ class ChangeDistance:
     total: float
     categories: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """Plain values, ready for JSON."""
         return {"largest": self.largest, "total": self.total, "categories": self.categories}
 
@@ -52,15 +52,18 @@ def distance_of(changes: Mapping[str, Change], efforts: Efforts) -> ChangeDistan
     return ChangeDistance(max(far, default=0.0), float(np.sum(far)), categories)
 
 
-def find_credibilities(many: ExplanationColumns, answers: Answers) -> FloatArray:
-    """The credibility of the result of each row's first set; NaN where there is none."""
+def find_credibilities(many: ExplanationColumns, answers: Answers, references: pd.DataFrame) -> FloatArray:
+    """The credibility of the result of each row's first set; NaN where there is none.
+
+    ``references`` are the rows that the answers name, whether or not all sets are listed.
+    """
     found = np.full(len(answers), np.nan)
     rows = np.flatnonzero(answers.has_set)
     source = many.source
     if source is None or many.kind == "plus" or not rows.size:
         return found
     sets = unpack(answers.masks[answers.offsets[:-1][rows]], len(many.feature_names))
-    mixed = MixedRows(many.space, many.queries, many.references, answers.reference)
+    mixed = MixedRows(many.space, many.queries, references, answers.reference)
     for number, target in enumerate(many.targets):
         mine = answers.target[rows] == number
         if mine.any():

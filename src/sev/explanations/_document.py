@@ -14,7 +14,7 @@ from sev.explanations._changes import EnoughValues, enough_from_plain, enough_to
 from sev.explanations._classes import ClassScores
 from sev.explanations._tables import name_from_plain, name_to_plain, table_from_plain, table_to_plain
 from sev.text import Labels, NotPermitted
-from sev.typing import Kind, Minimise, Order, Values, ValuesSearched
+from sev.typing import JSONObject, Kind, Minimise, Order, Parsed, Values, ValuesSearched
 
 if TYPE_CHECKING:
     from sev.explanations._explanations import Explanations
@@ -24,7 +24,7 @@ SCHEMA = "sev.explanations"
 SCHEMA_VERSION = 2
 
 
-def to_document(many: Explanations) -> dict[str, Any]:
+def to_document(many: Explanations) -> JSONObject:
     """Everything but the model, as plain values."""
     answers = many.answers
     numbers = [np.flatnonzero(chosen).tolist() for chosen in unpack(answers.masks, len(many.feature_names))]
@@ -74,7 +74,7 @@ def to_document(many: Explanations) -> dict[str, Any]:
     }
 
 
-def _moved_sets(many: Explanations) -> dict[str, Any]:
+def _moved_sets(many: Explanations) -> JSONObject:
     """For sets that have values of their own: the number of each one's changed row, and the values that do."""
     if many.set_references is None or many.enough is None:
         return {}
@@ -85,7 +85,7 @@ def _moved_sets(many: Explanations) -> dict[str, Any]:
     }
 
 
-def _read_enough(document: dict[str, Any]) -> tuple[Mapping[str, EnoughValues], ...] | None:
+def _read_enough(document: dict[str, Parsed]) -> tuple[Mapping[str, EnoughValues], ...] | None:
     """The values that do of each set; files of older versions do not say which ends are limits."""
     if "enough" not in document:
         return None
@@ -93,7 +93,7 @@ def _read_enough(document: dict[str, Any]) -> tuple[Mapping[str, EnoughValues], 
     return tuple(enough_from_plain(*pair) for pair in zip(document["enough"], limits, strict=True))
 
 
-def from_document(document: Any) -> dict[str, Any]:
+def from_document(document: Parsed) -> dict[str, Any]:
     """Arguments for ``Explanations``, from what :func:`to_document` returned."""
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InputError(f"This is not a document of explanations: its schema is not {SCHEMA!r}.")
@@ -108,7 +108,7 @@ def from_document(document: Any) -> dict[str, Any]:
         raise InputError(f"This document of explanations is damaged: {type(error).__name__}: {error}.") from error
 
 
-def _arguments(document: dict[str, Any]) -> dict[str, Any]:
+def _arguments(document: dict[str, Parsed]) -> dict[str, Any]:
     rows = document["rows"]
     features = {one["name"]: tuple(map(name_from_plain, one["columns"])) for one in document["features"]}
     counts = [len(sets) for sets in rows["sets"]]
@@ -160,7 +160,7 @@ def _arguments(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_choice(entries: dict[str, Any], name: str, choices: Any) -> Any:
+def _read_choice(entries: dict[str, Parsed], name: str, choices: object) -> Any:
     """An entry that is one of a few words; in files of older versions it is absent and has the first one's meaning."""
     value = entries.get(name, get_args(choices)[0])
     if value not in get_args(choices):
@@ -168,6 +168,6 @@ def _read_choice(entries: dict[str, Any], name: str, choices: Any) -> Any:
     return value
 
 
-def _read_choices(rows: dict[str, Any], name: str, choices: Any) -> tuple[Any, ...] | None:
+def _read_choices(rows: dict[str, Parsed], name: str, choices: object) -> tuple[Any, ...] | None:
     """The same for each row; None where the file has none."""
     return tuple(_read_choice({name: one}, name, choices) for one in rows[name]) if name in rows else None

@@ -22,8 +22,8 @@ from sev.explanations._statements import statement_of
 from sev.explanations._verification import Claims, verify
 from sev.explanations._vertices import checked_names, main_features, path_scores, source_of, vertex_scores
 from sev.space import row_as_series
-from sev.text import Labels, NotPermitted, ProofScope, Speaker, Statement, proof_scope
-from sev.typing import ColumnLabel, Kind, Minimise, Order, Values, ValuesSearched
+from sev.text import Labels, NotPermitted, ProofScope, Speaker, Statement, Words, proof_scope
+from sev.typing import ClassLabel, ColumnLabel, JSONObject, Kind, Minimise, Order, Values, ValuesSearched
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,12 +122,12 @@ class Explanation:
     score: float
     result_score: float | None
     threshold: float
-    target: Any
+    target: ClassLabel
     restricted: tuple[str, ...] = ()
     columns: Mapping[str, tuple[ColumnLabel, ...]] = field(repr=False)
     reason: str = ""
     labels: Labels = field(default_factory=Labels, repr=False)
-    other: Any = None
+    other: ClassLabel | None = None
     values: Values = "reference"
     values_searched: ValuesSearched = "reference"
     efforts: Efforts = field(default_factory=dict, repr=False)
@@ -147,7 +147,7 @@ class Explanation:
     _enough: Sequence[Mapping[str, EnoughValues]] = field(default=(), repr=False)
     _source: Source | None = field(default=None, repr=False)
     _compare: Callable[[], NotPermitted] | None = field(default=None, repr=False)
-    _classes: Callable[[], tuple[ClassScores | None, Any]] | None = field(default=None, repr=False)
+    _classes: Callable[[], tuple[ClassScores | None, ClassLabel | None]] | None = field(default=None, repr=False)
     _credibility: Callable[[], float | None] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -306,7 +306,7 @@ class Explanation:
         return "none" if self._compare is None else self._compare()
 
     @cached_property
-    def _class_scores_and_becomes(self) -> tuple[ClassScores | None, Any]:
+    def _class_scores_and_becomes(self) -> tuple[ClassScores | None, ClassLabel | None]:
         return (None, None) if self._classes is None else self._classes()
 
     @property
@@ -317,7 +317,7 @@ class Explanation:
         return self._class_scores_and_becomes[0]
 
     @property
-    def becomes(self) -> Any:
+    def becomes(self) -> ClassLabel | None:
         """The class that the row becomes with the change; None where there is no change, or for "plus"."""
         return self._class_scores_and_becomes[1]
 
@@ -395,8 +395,8 @@ class Explanation:
     def to_text(
         self,
         *,
-        wording: str | Path | Mapping[str, Any] | None = None,
-        language: str | Path | Mapping[str, Any] | None = None,
+        wording: str | Path | Words | None = None,
+        language: str | Path | Words | None = None,
     ) -> str:
         """One plain sentence or two.
 
@@ -581,7 +581,7 @@ class Explanation:
         what: Literal["changes", "ranges", "hypercube", "path"] = "changes",
         *,
         ax: Axes | None = None,
-        **options: Any,
+        **options: object,
     ) -> Axes:
         """Draw the explanation; returns the Axes.
 
@@ -621,7 +621,7 @@ class Explanation:
             raise InputError(f"what={what!r} is not a plot: use one of {list(pictures)}.")
         return pictures[what](self, ax=ax, **options)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """Plain Python values only, ready for JSON.
 
         Returns

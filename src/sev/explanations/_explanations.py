@@ -6,7 +6,7 @@ What they are made of, column by column, is in `_columns.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -19,14 +19,14 @@ from sev.exceptions import InputError
 from sev.explanations._columns import ExplanationColumns
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
-from sev.explanations._groups import summary_by
+from sev.explanations._groups import Groups, summary_by
 from sev.explanations._html import many_as_html
 from sev.explanations._indexing import ByLabel, place_of, places_of
 from sev.explanations._one_of_many import explanation_of
 from sev.explanations._source import ExplainerLike
 from sev.explanations._statements import statements_of
 from sev.explanations._verification import Claims, verify
-from sev.text import Speaker, Statement
+from sev.text import Speaker, Statement, Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class Explanations(ExplanationColumns):
     @overload
     def __getitem__(self, key: int) -> Explanation: ...
     @overload
-    def __getitem__(self, key: slice | Sequence[Any] | np.ndarray[Any, Any] | pd.Series) -> Explanations: ...
+    def __getitem__(self, key: slice | Sequence[bool] | Sequence[int] | np.ndarray | pd.Series) -> Explanations: ...
     def __getitem__(self, key: object) -> Explanation | Explanations:
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return explanation_of(self, place_of(int(key), len(self)))
@@ -125,7 +125,7 @@ class Explanations(ExplanationColumns):
             index=self.index,
         )
 
-    def _class_columns(self) -> dict[str, Any]:
+    def _class_columns(self) -> dict[str, list[object]]:
         """What the class with the highest score is decided by, for models that decide so."""
         scores = self.class_scores
         if scores is None:
@@ -170,8 +170,8 @@ class Explanations(ExplanationColumns):
     @overload
     def summary(self, by: None = None) -> pd.Series: ...
     @overload
-    def summary(self, by: Any) -> pd.DataFrame: ...
-    def summary(self, by: Any = None) -> pd.Series | pd.DataFrame:
+    def summary(self, by: Groups) -> pd.DataFrame: ...
+    def summary(self, by: Groups | None = None) -> pd.Series | pd.DataFrame:
         """Counts and sizes of all rows, in a dozen numbers, or of each group of rows.
 
         Parameters
@@ -290,8 +290,8 @@ class Explanations(ExplanationColumns):
     def to_text(
         self,
         *,
-        wording: str | Path | Mapping[str, Any] | None = None,
-        language: str | Path | Mapping[str, Any] | None = None,
+        wording: str | Path | Words | None = None,
+        language: str | Path | Words | None = None,
     ) -> list[str]:
         """One plain sentence or two for each row; see :meth:`Explanation.to_text`.
 
@@ -481,7 +481,7 @@ class Explanations(ExplanationColumns):
             raise InputError(f"This is not a JSON file of explanations: {error}.") from error
         return cls(**from_document(document))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # the model stays behind, so everything that needs it is done first
         self._list_sets()
         self.class_scores  # noqa: B018  found now and kept

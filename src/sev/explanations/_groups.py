@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from sev.core import list_names, suggest_name
 from sev.exceptions import InputError
-from sev.typing import IntArray
+from sev.typing import Cell, ColumnLabel, IntArray
 
 if TYPE_CHECKING:
     from sev.explanations._explanations import Explanations
 
+#: Groups of rows: a column of the rows, or one value for each row.
+Groups: TypeAlias = "ColumnLabel | Sequence[Cell] | np.ndarray | pd.Series"
 #: More groups than this are almost always a mistake: a column of names or amounts.
 MOST_GROUPS = 50
 
 
-def groups_of(many: Explanations, by: Any) -> dict[Any, IntArray]:
+def groups_of(many: Explanations, by: Groups) -> dict[Cell, IntArray]:
     """The rows of each group, groups in order; rows without a value are the last group, None.
 
     Parameters
@@ -60,13 +63,13 @@ def groups_of(many: Explanations, by: Any) -> dict[Any, IntArray]:
             f"by has {len(kinds):,} different values: groups are for columns with at most {MOST_GROUPS}, such as a "
             "region or a band of ages. Make bands of numbers with pandas.cut."
         )
-    groups: dict[Any, IntArray] = {one: np.flatnonzero((values == one).to_numpy() & ~missing) for one in kinds}
+    groups: dict[Cell, IntArray] = {one: np.flatnonzero((values == one).to_numpy() & ~missing) for one in kinds}
     if missing.any():
         groups[None] = np.flatnonzero(missing)
     return groups
 
 
-def summary_by(many: Explanations, by: Any) -> pd.DataFrame:
+def summary_by(many: Explanations, by: Groups) -> pd.DataFrame:
     """The summary of each group, one line each."""
     groups = groups_of(many, by)
     name = by if _is_name(by) else getattr(by, "name", None)
@@ -89,7 +92,7 @@ def _values_of(many: Explanations, by: Any) -> pd.Series:
     return values
 
 
-def _is_name(by: Any) -> bool:
+def _is_name(by: Groups) -> bool:
     """Whether this is the name of a column, and not a value for each row."""
     return isinstance(by, str) or not hasattr(by, "__len__")
 

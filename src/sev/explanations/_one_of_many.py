@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def explanation_of(many: Explanations, row: int) -> Explanation:
     """The explanation of one row; what takes a score is computed when it is looked at."""
+    many, row = many._with_listed_row(row)
     answers, place = many._listed_row(row)
     sets = tuple(many._names(answers.sets_of(place)))
     number = int(answers.reference[place])
@@ -72,7 +73,9 @@ def _moved_rows(many: Explanations, answers: Answers, place: int) -> pd.DataFram
 
 def _class_scores_of(many: Explanations, row: int) -> tuple[ClassScores | None, Any]:
     """Class scores of one row, and what it becomes; the other rows are not scored for it."""
-    one = many if "class_scores" in many.__dict__ else many._take(np.array([row], dtype=np.int64))
+    decides_by_lead = many.source is not None and many.source.decides_by_lead
+    is_known = "class_scores" in many.__dict__ or len(many) == 1 or not decides_by_lead
+    one = many if is_known else many._take(np.array([row], dtype=np.int64))
     place = row if one is many else 0
     scores = one.class_scores
     return (None if scores is None else scores.take(np.array([place]))), one.becomes(place)
@@ -80,7 +83,7 @@ def _class_scores_of(many: Explanations, row: int) -> tuple[ClassScores | None, 
 
 def _credibility_of(many: Explanations, row: int) -> float | None:
     """Credibility of one row; the others are not measured for it."""
-    known = "credibilities" in many.__dict__
+    known = "credibilities" in many.__dict__ or len(many) == 1
     value = many.credibilities[row] if known else many._take(np.array([row], dtype=np.int64)).credibilities[0]
     return None if np.isnan(value) else float(value)
 

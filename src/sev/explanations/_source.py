@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
-from sev.core import Answers
+from sev.core import Answers, LazyList
 from sev.space import FeatureSpace
-from sev.typing import BoolArray, FloatArray, IntArray, Kind, Values
+from sev.typing import BoolArray, ClassLabel, FloatArray, IntArray, Kind, Parsed, Values, ValuesSearched
 
 if TYPE_CHECKING:
     from sev.explanations._explanations import Explanations
@@ -80,7 +80,7 @@ class ClassScorer(Protocol):
     """The score of a class, and from which value on a row is predicted as it."""
 
     @property
-    def target(self) -> Any:
+    def target(self) -> ClassLabel:
         """The class."""
         ...
 
@@ -94,7 +94,7 @@ class Source(Protocol):
     """The part of an explainer that results keep while they are in memory: it lists further sets and scores rows."""
 
     def vertices(
-        self, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray, kind: Kind, target: Any
+        self, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray, kind: Kind, target: ClassLabel
     ) -> ScoredVertices:
         """Rows between queries and references, for one class.
 
@@ -118,7 +118,7 @@ class Source(Protocol):
         """
         ...
 
-    def score_tolerances(self, queries: pd.DataFrame, target: Any) -> FloatArray:
+    def score_tolerances(self, queries: pd.DataFrame, target: ClassLabel) -> FloatArray:
         """How far two scores of each row may be apart by rounding, in units of the score or of 1 if that is larger.
 
         Parameters
@@ -157,6 +157,36 @@ class Source(Protocol):
         """
         ...
 
+    def list_values(
+        self,
+        queries: pd.DataFrame,
+        answers: Answers,
+        searched: tuple[ValuesSearched, ...],
+        results: pd.DataFrame,
+        enough: LazyList[Mapping[str, Any]],
+    ) -> dict[str, Any]:
+        """The same answers over free values with all minimum sets listed and checked.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows to be explained.
+        answers : Answers
+            What is known of them.
+        searched : tuple of str
+            For each row, which of the permitted values were searched.
+        results : DataFrame
+            The changed row of each set.
+        enough : LazyList of dict
+            For each set and feature, values that do.
+
+        Returns
+        -------
+        dict of str to object
+            Arguments of ``Explanations``.
+        """
+        ...
+
     def unrestricted(self) -> Source:
         """The same with every feature allowed.
 
@@ -169,6 +199,8 @@ class Source(Protocol):
 
     def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
         """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``.
+
+        Sets with values of their own are all listed; others can be listed later.
 
         Parameters
         ----------
@@ -211,7 +243,7 @@ class Source(Protocol):
         """
         ...
 
-    def credibilities(self, results: pd.DataFrame, target: Any) -> FloatArray:
+    def credibilities(self, results: pd.DataFrame, target: ClassLabel) -> FloatArray:
         """The share of real rows of the other class that are less ordinary than each row; NaN where it is not known.
 
         Parameters
@@ -228,7 +260,7 @@ class Source(Protocol):
         """
         ...
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Parsed]:
         """Names, hashes and settings, as plain values.
 
         Returns

@@ -13,31 +13,36 @@ import datetime
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from sev.core import plain_value
 from sev.space import FeatureSpace, MixedRows, is_nan_value, mark_nan_values
+from sev.typing import BoolArray, Cell, ColumnLabel, JSONObject, JSONValue, Parsed
+
+if TYPE_CHECKING:
+    from pandas.api.extensions import ExtensionDtype
+
 
 _LOST = "lost"
 #: NaN as a value of its own, beside missing ones: polars and arrow have both.
 _NAN_VALUE = "NaN value"
 
 
-def _write_interval(one: pd.Interval) -> list[Any]:
+def _write_interval(one: pd.Interval) -> list[JSONValue]:
     return [plain_value(one.left), plain_value(one.right), one.closed]
 
 
-def _read_interval(plain: list[Any]) -> pd.Interval:
+def _read_interval(plain: list[Parsed]) -> pd.Interval:
     left, right, closed = plain
     ends = (pd.Timestamp(left), pd.Timestamp(right)) if isinstance(left, str) else (left, right)
     return pd.Interval(*ends, closed=closed)
 
 
 #: Types of cells in columns of objects: how they are written and read.
-_TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
+_TYPES: dict[type, tuple[str, Callable[[Any], JSONValue], Callable[[Parsed], Cell]]] = {
     pd.Timestamp: ("Timestamp", pd.Timestamp.isoformat, pd.Timestamp),
     pd.Timedelta: ("Timedelta", pd.Timedelta.isoformat, pd.Timedelta),
     datetime.datetime: ("datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat),
@@ -48,7 +53,7 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     pd.Interval: ("Interval", _write_interval, _read_interval),
 }
 _NUMPY = ("float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool")
-_READERS: dict[str, Callable[[Any], Any]] = {
+_READERS: dict[str, Callable[[Parsed], Cell]] = {
     **{tag: read for tag, _, read in _TYPES.values()},
     **{f"numpy.{name}": np.dtype(name).type for name in _NUMPY},
     "NaN": lambda _: np.nan,
@@ -66,7 +71,7 @@ class LostCell(str):
     __slots__ = ()
 
 
-def table_to_plain(frame: pd.DataFrame) -> dict[str, Any]:
+def table_to_plain(frame: pd.DataFrame) -> JSONObject:
     """A table as column names, dtypes and lists of values."""
     columns = [_to_plain(frame.iloc[:, number]) for number in range(frame.shape[1])]
     return {
@@ -78,7 +83,7 @@ def table_to_plain(frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def table_from_plain(plain: dict[str, Any], index: pd.Index | None = None) -> pd.DataFrame:
+def table_from_plain(plain: dict[str, Parsed], index: pd.Index | None = None) -> pd.DataFrame:
     """Inverse of :func:`table_to_plain`; of tables without tags, too, which older versions wrote."""
     tags = plain.get("tags", {})
     columns = [
@@ -97,17 +102,17 @@ def table_from_plain(plain: dict[str, Any], index: pd.Index | None = None) -> pd
     return frame
 
 
-def name_to_plain(name: object) -> Any:
+def name_to_plain(name: object) -> JSONValue:
     """A column's name; one of several levels is a list."""
     return [plain_value(level) for level in name] if isinstance(name, tuple) else plain_value(name)
 
 
-def name_from_plain(plain: Any) -> Any:
+def name_from_plain(plain: Parsed) -> ColumnLabel:
     """Inverse of :func:`name_to_plain`."""
     return tuple(plain) if isinstance(plain, list) else plain
 
 
-def lost_cells(frame: pd.DataFrame) -> list[tuple[int, Any]]:
+def lost_cells(frame: pd.DataFrame) -> list[tuple[int, ColumnLabel]]:
     """Rows and columns of cells that the file which the table comes from could not hold."""
     return [
         (row, column)
@@ -126,8 +131,8 @@ def _to_plain(values: pd.Series) -> dict[str, Any]:
     dtype = _dtype_to_plain(values.dtype)
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub":
         marked = np.flatnonzero(is_nan_value(values)).tolist()
-        plain = [plain_value(value) for value in values.tolist()]
-        return {"dtype": dtype, "values": plain, "tags": {_NAN_VALUE: marked} if marked else {}}
+        numbers = [plain_value(value) for value in values.tolist()]
+        return {"dtype": dtype, "values": numbers, "tags": {_NAN_VALUE: marked} if marked else {}}
     plain, tags = _cells_to_plain(values)
     column = {"dtype": dtype, "values": plain, "tags": tags}
     lost = np.flatnonzero(_changed_cells(values, column)).tolist()
@@ -143,9 +148,9 @@ def _to_plain(values: pd.Series) -> dict[str, Any]:
     }
 
 
-def _cells_to_plain(values: pd.Series) -> tuple[list[Any], dict[str, list[int]]]:
+def _cells_to_plain(values: pd.Series) -> tuple[list[JSONValue], dict[str, list[int]]]:
     """Cells as JSON holds them, and which of them are something else."""
-    plain: list[Any] = []
+    plain: list[JSONValue] = []
     tags: dict[str, list[int]] = {}
     is_object = values.dtype == object
     for row, cell in enumerate(values):
@@ -170,7 +175,7 @@ def _cell_to_plain(cell: object, is_object: bool) -> tuple[str | None, Any]:
     return None, plain_value(cell)
 
 
-def _from_plain(column: dict[str, Any]) -> pd.Series:
+def _from_plain(column: dict[str, Parsed]) -> pd.Series:
     """One column, from what :func:`_to_plain` returned."""
     dtype, tags = _dtype_from_plain(column["dtype"]), column["tags"]
     if isinstance(dtype, np.dtype) and dtype.kind == "f":
@@ -188,7 +193,7 @@ def _from_plain(column: dict[str, Any]) -> pd.Series:
     return pd.Series(cells, dtype=dtype)
 
 
-def _changed_cells(values: pd.Series, column: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _changed_cells(values: pd.Series, column: dict[str, Parsed]) -> BoolArray:
     """Which cells would come back as others."""
     try:
         again = _from_plain(column)
@@ -203,7 +208,7 @@ def _changed_cells(values: pd.Series, column: dict[str, Any]) -> np.ndarray[Any,
 # -- dtypes ------------------------------------------------------------------------------------------------------------
 
 
-def _dtype_to_plain(dtype: object) -> Any:
+def _dtype_to_plain(dtype: object) -> JSONValue:
     if isinstance(dtype, pd.CategoricalDtype):
         return {"categories": _to_plain(pd.Series(dtype.categories)), "ordered": bool(dtype.ordered)}
     if isinstance(dtype, pd.ArrowDtype):
@@ -213,7 +218,7 @@ def _dtype_to_plain(dtype: object) -> Any:
     return str(dtype)
 
 
-def _dtype_from_plain(name: object) -> Any:
+def _dtype_from_plain(name: Parsed) -> ExtensionDtype:
     if not isinstance(name, dict):
         return pd.api.types.pandas_dtype(name)
     if "arrow" not in name:

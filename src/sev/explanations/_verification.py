@@ -8,18 +8,19 @@ threshold and classes are used, every set is put through the model, and every ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sev.core import Status, plain_value, unpack
 from sev.exceptions import VerificationError
 from sev.explanations._tables import lost_cells
 from sev.space import FeatureSpace, MixedRows
-from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values
+from sev.typing import BoolArray, Cell, ClassLabel, ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values
 
 if TYPE_CHECKING:
     from sev.explanations._explanation import Explanation
@@ -46,11 +47,11 @@ class Claims:
     references: pd.DataFrame
     reference: IntArray
     features: dict[str, tuple[ColumnLabel, ...]]
-    targets: tuple[Any, ...]
+    targets: tuple[ClassLabel, ...]
     thresholds: tuple[float, ...]
     target: IntArray
     restricted: tuple[str, ...]
-    status: np.ndarray[Any, np.dtype[np.int8]]
+    status: NDArray[np.int8]
     lower_bound: IntArray
     score: FloatArray
     result_score: FloatArray
@@ -252,7 +253,9 @@ def _compare(claims: Claims, again: Claims, tolerance: FloatArray) -> None:
     _check_references(claims, again)
 
 
-def _differences(claims: Claims, again: Claims, tolerance: FloatArray) -> Iterator[tuple[BoolArray, Any]]:
+def _differences(
+    claims: Claims, again: Claims, tolerance: FloatArray
+) -> Iterator[tuple[BoolArray, Callable[[int], str]]]:
     """What may differ, the most telling first: rows in which it does, and words for one of them."""
     status = np.array([str(one) for one in Status])
     found, size = _first_sizes(claims)
@@ -415,7 +418,9 @@ def _scores(
     return scores
 
 
-def _refuse_scores(claims: Claims, rows: IntArray, scores: FloatArray, wanted: BoolArray, tell: Any) -> None:
+def _refuse_scores(
+    claims: Claims, rows: IntArray, scores: FloatArray, wanted: BoolArray, tell: Callable[[int], str]
+) -> None:
     thresholds = np.array(claims.thresholds)[claims.target[rows]]
     wrong = ~np.isfinite(scores) | ((scores >= thresholds) != wanted)
     if wrong.any():
@@ -430,7 +435,7 @@ def _refuse_scores(claims: Claims, rows: IntArray, scores: FloatArray, wanted: B
 # -- small things ------------------------------------------------------------------------------------------------------
 
 
-def _shown(value: object) -> Any:
+def _shown(value: object) -> Cell:
     """A cell in messages, without numpy around it."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -446,5 +451,5 @@ def _more(different: BoolArray) -> str:
     return f" (and {count:,} more)" if count else ""
 
 
-def _few(names: Iterable[Any]) -> list[Any]:
+def _few(names: Iterable[ColumnLabel]) -> list[ColumnLabel]:
     return list(names)[:8]

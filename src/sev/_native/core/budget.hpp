@@ -59,11 +59,13 @@ public:
         sets_ = &sets;
         listing_ = within(listing);
     }
-    /// A budget of one part of what is left, with the same deadline.
+    /// A budget of one part of what is left, of the work and of the time.
     Budget share(std::int64_t parts) const {
         Budget some(*this);
         some.used_ = 0;
         some.limit_ = limit_ > used_ ? (limit_ - used_) / parts : 0;
+        const Clock::time_point now = Clock::now();
+        if (timed_ && deadline_ > now) some.deadline_ = now + (deadline_ - now) / parts;
         some.sets_ = nullptr;
         return some;
     }

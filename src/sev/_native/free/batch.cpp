@@ -43,12 +43,15 @@ public:
 
     Ending run() {
         const std::int32_t n = search_.n_roaming();
+        search_.aim(request_.goal);
         for (std::int32_t size = 1;; ++size) {
             if (size > n || is_too_costly(size)) return end(size);
             if (size > request_.max_size) return search_.found().empty() ? Ending{Outcome::too_large, request_.max_size, false} : Ending{Outcome::found, proven_, false};
             if (size == 2 && boxes_.least_sum(search_.moves(), budget_) > request_.band.limit) return {Outcome::none, n, true};
             if (size == exists_before && search_.found().empty() && !may_cross()) return {Outcome::none, n, true};
             if (size > 1 && request_.goal == Goal::cost && !search_.found().empty() && search_.cannot_improve()) return end(size);
+            // the first set is found as if it were the only one that is wanted: it is the same one, whatever is listed
+            if (size == 2 && request_.goal == Goal::all) search_.aim(Goal::cheapest, true);
             const bool finished = search_.search_size(size);
             const bool any = !search_.found().empty();
             if (!any && finished) proven_ = size;
@@ -73,7 +76,12 @@ private:
     }
     Ending polish(std::int32_t size) {
         bool complete = request_.goal != Goal::first;
-        if (request_.goal == Goal::first && size > 2) {
+        if (request_.goal == Goal::all && size > 1) {
+            search_.found().sets().at(search_.found().first()).cheapest = true;
+            search_.list_all();
+            complete = search_.search_size(size);
+            if (complete) mark_cheapest();
+        } else if (request_.goal == Goal::first && size > 2) {
             const std::vector<std::int32_t> features = search_.found().sets().begin()->first;
             if (search_.improve(features)) mark_cheapest();
         } else {
@@ -115,7 +123,11 @@ private:
 void write_sets(Search& search, std::int64_t max_sets, Answers& out, bool& complete) {
     std::vector<const FoundSet*> sets;
     for (const auto& one : search.found().sets()) sets.push_back(&one.second);
-    std::stable_sort(sets.begin(), sets.end(), [](const FoundSet* a, const FoundSet* b) { return a->cost < b->cost; });
+    const auto known = search.found().sets().find(search.found().first());
+    const FoundSet* first = known == search.found().sets().end() ? nullptr : &known->second;
+    std::stable_sort(sets.begin(), sets.end(), [first](const FoundSet* a, const FoundSet* b) {
+        return b == first ? false : a == first || a->cost < b->cost;
+    });
     if (sets.size() > static_cast<std::size_t>(max_sets)) {
         sets.resize(static_cast<std::size_t>(max_sets));
         complete = false;
@@ -135,7 +147,7 @@ Answers solve(const CellForest& forest, const Rows& rows, const Request& request
     require(request.max_sets >= 1, "max_sets must be at least 1");
     require(request.max_size >= 0, "max_size must not be negative");
     require(request.band.sure <= request.band.limit, "sure must not be above limit");
-    Search search(forest, request.band, request.goal);
+    Search search(forest, request.band);
     BoxSearch boxes(forest, request.band);
     Answers out;
     for (std::size_t row = 0; row < rows.at.n_rows(); ++row) {

@@ -1,6 +1,7 @@
 // Sets of features that cross, each with the cheapest cells found for it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -36,33 +37,52 @@ class FoundSets {
 public:
     using Features = std::vector<std::int32_t>;
 
-    void begin(Goal goal) {
+    /// With ``keeps_all`` sets stay listed when a cheaper one is found.
+    void begin(Goal goal, bool keeps_all = false) {
         goal_ = goal;
+        keeps_all_ = keeps_all;
         sets_.clear();
+        first_.clear();
         best_ = std::numeric_limits<double>::infinity();
     }
+    /// From now on all sets are wanted; the cheapest so far stays the first, as it is.
+    void list_all() { goal_ = Goal::all; }
     bool empty() const { return sets_.empty(); }
     const std::map<Features, FoundSet>& sets() const { return sets_; }
     std::map<Features, FoundSet>& sets() { return sets_; }
+    /// The features of the cheapest set; empty where all sets were wanted from the start.
+    const Features& first() const { return first_; }
 
-    /// Points of these features that cost as much or more are of no use.
+    /// Points of these features that cost as much or more are of no use. Of sets that cost the same, the one whose features
+    /// come first is kept.
     double cost_limit(const Features& features) const {
+        if (goal_ == Goal::cheapest && features < first_) return above(best_);
         if (goal_ != Goal::all) return best_;
         const auto found = sets_.find(features);
-        return found == sets_.end() ? std::numeric_limits<double>::infinity() : found->second.cost;
+        if (found == sets_.end()) return std::numeric_limits<double>::infinity();
+        return features == first_ ? 0.0 : found->second.cost;
     }
     /// The same for any features.
-    double cost_limit() const { return goal_ == Goal::all ? std::numeric_limits<double>::infinity() : best_; }
+    double cost_limit() const {
+        if (goal_ == Goal::all) return std::numeric_limits<double>::infinity();
+        return goal_ == Goal::cheapest ? above(best_) : best_;
+    }
 
     void add(const Features& features, const std::vector<std::int32_t>& cells, double cost) {
-        if (goal_ != Goal::all) sets_.clear();
+        if (goal_ != Goal::all && !keeps_all_) sets_.clear();
         sets_[features] = {cells, cost, false};
+        if (goal_ == Goal::all) return;
         best_ = cost;
+        first_ = features;
     }
 
 private:
+    static double above(double cost) { return std::nextafter(cost, std::numeric_limits<double>::infinity()); }
+
     Goal goal_ = Goal::first;
+    bool keeps_all_ = false;
     double best_ = 0.0;
+    Features first_;
     std::map<Features, FoundSet> sets_;
 };
 

@@ -15,15 +15,24 @@ constexpr std::int64_t work_of_call = 200'000;
 
 }  // namespace
 
-Search::Search(const CellForest& forest, Band band, Goal goal)
-    : forest_(&forest), band_(band), goal_(goal), moves_(forest), walker_(forest), bounder_(forest) {}
+Search::Search(const CellForest& forest, Band band)
+    : forest_(&forest), band_(band), moves_(forest), walker_(forest), bounder_(forest) {}
 
 void Search::begin(const std::int64_t* at, const double* cost, const Ask& ask, Budget& budget) {
     moves_.begin(at, cost);
-    found_.begin(goal_);
     ask_ = &ask;
     budget_ = &budget;
     has_start_ = false;
+}
+
+void Search::aim(Goal goal, bool keeps_all) {
+    goal_ = goal;
+    found_.begin(goal, keeps_all);
+}
+
+void Search::list_all() {
+    goal_ = Goal::all;
+    found_.list_all();
 }
 
 double Search::start() {

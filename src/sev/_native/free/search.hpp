@@ -13,11 +13,15 @@ namespace sev::cells {
 
 class Search {
 public:
-    Search(const CellForest& forest, Band band, Goal goal);
+    Search(const CellForest& forest, Band band);
 
     void begin(const std::int64_t* at, const double* cost, const Ask& ask, Budget& budget);
     Moves& moves() { return moves_; }
     FoundSets& found() { return found_; }
+    /// What is wanted from now on; nothing may have been found yet. With ``keeps_all`` every set met on the way is kept.
+    void aim(Goal goal, bool keeps_all = false);
+    /// All sets are wanted after all; the cheapest that was found stays the first.
+    void list_all();
     /// Goes through all sets of one size; false when the budget ended it.
     bool search_size(std::int32_t size);
     /// Some set that crosses, by always taking the best single move; features that turn out not to be needed go back.
@@ -94,7 +98,7 @@ private:
 
     const CellForest* forest_;
     Band band_;
-    Goal goal_;
+    Goal goal_ = Goal::first;
     Moves moves_;
     Walker walker_;
     Bounder bounder_;

@@ -7,7 +7,7 @@ permitted value of each, and the sets are found as for one reference whose value
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from sev.backends.free._rows import move_rows, put_values, replace_columns
 from sev.backends.free._shapes import Shape, shape_of
 from sev.backends.free._tables import LineTable, ListTable, least_costs
 from sev.backends.linear import solve_gains
-from sev.core import LazyList, Problem, unpack
+from sev.core import LazyList, Problem, Solution, unpack
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, FloatArray, IntArray
 
@@ -46,6 +46,33 @@ class _Best:
     gain: FloatArray  # what it adds to the margin, 0 where nothing is permitted
     usable: BoolArray
     complete: bool
+
+
+_NO_SETS = np.zeros(0, dtype=np.bool_)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sets:
+    """Sets of features with values, those of a row after each other; and what the model says, once it is asked."""
+
+    rows: IntArray
+    sets: BoolArray
+    values: FloatArray
+    costs: FloatArray
+    proven: BoolArray
+    refused: BoolArray = field(default_factory=lambda: _NO_SETS)
+    results: pd.DataFrame | None = None
+    scores: FloatArray | None = None
+
+    def take(self, places: IntArray) -> _Sets:
+        """Some of the sets, before the model is asked."""
+        return _Sets(
+            rows=self.rows[places],
+            sets=self.sets[places],
+            values=self.values[places],
+            costs=self.costs[places],
+            proven=self.proven[places],
+        )
 
 
 class AdditiveSearch:
@@ -228,15 +255,26 @@ class _Run:
             limits=problem.limits,
         )
         solution = solve_gains(plain, start, np.where(usable, gains, 0.0), slack)
-        rows = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
         line = problem.low if self._sign > 0 else -problem.high
         # surely across, and not by the last bit
         sure = self._sign * start - line + slack + 0.5 * _BEYOND * size
         need = sure + 0.5 * _BEYOND * size
         terms = [self._feature_terms(number, one) for number, one in enumerate(best)]
-        moves, enough = self._choose_values(rows, unpack(solution.masks, n_features), targets, terms, need, sure)
+        sets = self._choose_values(solution, targets, terms, need)
+        listed = np.ones(problem.n_rows, dtype=np.bool_)
+        if problem.first_only and problem.minimise == "features":
+            solution, sets, listed = self._keep_first(solution, sets)
+        sets = self._check_values(sets, targets, terms)
         complete = np.full(problem.n_rows, all(one.complete for one in best))
-        fewest = FreeSolution(solution=solution, moves=moves, complete_values=complete, enough=enough)
+        fewest = FreeSolution(
+            solution=solution,
+            moves=Moves(targets=sets.values, cost=sets.costs, proven_cost=sets.proven),
+            complete_values=complete,
+            enough=LazyList(len(sets.rows), partial(_find_enough, sets, terms, sure)),
+            scores=sets.scores,
+            results=sets.results,
+            listed=listed,
+        )
         if problem.minimise == "cost":
             return find_least_cost(problem, fewest, terms, usable, need, sure)
         return fewest
@@ -409,18 +447,11 @@ class _Run:
     # -- values of the sets --------------------------------------------------------------------------------------------
 
     def _choose_values(
-        self,
-        rows: IntArray,
-        sets: BoolArray,
-        targets: FloatArray,
-        terms: list[FeatureTerms],
-        need: FloatArray,
-        sure: FloatArray,
-    ) -> tuple[Moves, LazyList[Mapping[int, Enough]]]:
-        """The least costly values of each set that gain what is needed, checked by the model; and ranges whose values
-        gain what surely is enough.
-        """
-        problem = self._problem
+        self, solution: Solution, targets: FloatArray, terms: list[FeatureTerms], need: FloatArray
+    ) -> _Sets:
+        """The least costly values of each set that gain what is needed."""
+        rows = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
+        sets = unpack(solution.masks, len(terms))
         costs, proven = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
         chosen = targets[rows].copy()
 
@@ -431,7 +462,7 @@ class _Run:
         def values_of(number: int, row: int) -> Listed | Line:
             return terms[number].of_row(row)
 
-        table = LineTable.of(terms, problem.n_rows)
+        table = LineTable.of(terms, self._problem.n_rows)
         plain = ~(sets & ~table.is_line[rows]).any(axis=1)
         sizes = sets.sum(axis=1)
         for size in np.unique(sizes[plain]).tolist():  # sets of nothing but lines, all at once
@@ -461,27 +492,54 @@ class _Run:
                 costs[place], proven[place] = found.cost, found.proven
             else:  # so near to the decision that only the model knows that the best values cross
                 costs[place] = sum(terms[number].cost(row, chosen[place, number]) for number in numbers)
-        refused = find_refused(problem, rows, sets, chosen)
-        for place in np.flatnonzero(refused).tolist():  # the best values of all are what the search has proven
-            row = int(rows[place])
-            chosen[place], proven[place] = targets[row], False
-            costs[place] = sum(terms[number].cost(row, targets[row, number]) for number in members(place))
+        return _Sets(rows=rows, sets=sets, values=chosen, costs=costs, proven=proven)
 
-        def find_enough(places: list[int]) -> list[dict[int, Enough]]:
-            return [
-                {}
-                if refused[place]
-                else find_ranges(
-                    {number: terms[number] for number in members(place)},
-                    int(rows[place]),
-                    chosen[place],
-                    float(sure[rows[place]]),
-                )
-                for place in places
-            ]
+    def _keep_first(self, solution: Solution, sets: _Sets) -> tuple[Solution, _Sets, BoolArray]:
+        """The least costly set of each row, and the rows that have no others.
 
-        moves = Moves(targets=chosen, cost=costs, proven_cost=proven)
-        return moves, LazyList(len(rows), find_enough)
+        Where the model refuses its values, others may cost less: all sets of such a row are kept.
+        """
+        n_sets, n_rows = len(sets.rows), self._problem.n_rows
+        order = np.lexsort((np.arange(n_sets), sets.costs, sets.rows))
+        first = order[np.diff(sets.rows[order], prepend=-1) > 0]
+        checked = self._check(sets.take(first))
+        counts = np.bincount(sets.rows, minlength=n_rows)
+        listed = (counts == 0) | ((counts == 1) & solution.complete)
+        refused = checked.rows[checked.refused]
+        if refused.size:
+            listed[refused] = True
+            first = np.union1d(first, np.flatnonzero(listed[sets.rows]))
+            checked = sets.take(first)
+        kept = np.bincount(sets.rows[first], minlength=n_rows)
+        smaller = replace(
+            solution,
+            offsets=np.concatenate([[0], np.cumsum(kept)]).astype(np.int64),
+            masks=solution.masks[first],
+            set_margins=None,
+            complete=solution.complete & listed,
+        )
+        return smaller, checked, listed
+
+    def _check(self, sets: _Sets) -> _Sets:
+        """The same sets after the model has scored their values."""
+        if sets.results is not None:
+            return sets
+        refused, results, scores = find_refused(self._problem, sets.rows, sets.sets, sets.values)
+        return replace(sets, refused=refused, results=results, scores=scores)
+
+    def _check_values(self, sets: _Sets, targets: FloatArray, terms: list[FeatureTerms]) -> _Sets:
+        """The same sets, with the best values of all where the model refuses others."""
+        sets = self._check(sets)
+        if not sets.refused.any():
+            return sets
+        values, costs, proven = sets.values.copy(), sets.costs.copy(), sets.proven & ~sets.refused
+        for place in np.flatnonzero(sets.refused).tolist():  # these are what the search has proven
+            row = int(sets.rows[place])
+            values[place] = targets[row]
+            costs[place] = sum(
+                terms[number].cost(row, targets[row, number]) for number in np.flatnonzero(sets.sets[place]).tolist()
+            )
+        return replace(sets, values=values, costs=costs, proven=proven, results=None, scores=None)
 
     def _feature_terms(self, number: int, best: _Best) -> FeatureTerms:
         one = self._problem.destinations.features[number]
@@ -508,6 +566,19 @@ class _Run:
             terms_at=partial(self._search.terms_at, number) if isinstance(one, NumberDestinations) else None,
             curve=self._search.curves.get(number) if isinstance(one, NumberDestinations) else None,
         )
+
+
+def _find_enough(
+    sets: _Sets, terms: list[FeatureTerms], sure: FloatArray, places: list[int]
+) -> list[Mapping[int, Enough]]:
+    """For some sets, ranges whose values gain what surely is enough."""
+    found: list[Mapping[int, Enough]] = []
+    for place in places:
+        members = {number: terms[number] for number in np.flatnonzero(sets.sets[place]).tolist()}
+        row = int(sets.rows[place])
+        is_sure = not sets.refused[place]
+        found.append(find_ranges(members, row, sets.values[place], float(sure[row])) if is_sure else {})
+    return found
 
 
 def _list_grid(one: NumberDestinations) -> FloatArray | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from sev.actions import Moves
 from sev.backends.free._enough import find_ranges
@@ -18,12 +19,20 @@ from sev.core import LazyList, Status, pack
 from sev.typing import BoolArray, FloatArray, IntArray
 
 
-def find_refused(problem: FreeProblem, rows: IntArray, sets: BoolArray, targets: FloatArray) -> BoolArray:
-    """Sets that the model itself does not take across with these values."""
+def find_refused(
+    problem: FreeProblem, rows: IntArray, sets: BoolArray, targets: FloatArray
+) -> tuple[BoolArray, pd.DataFrame | None, FloatArray | None]:
+    """Sets that the model itself does not take across with these values, the changed rows, and their scores.
+
+    The rows are None where there are none, the scores where the problem does not tell them.
+    """
     if not len(rows):
-        return np.zeros(0, dtype=np.bool_)
+        return np.zeros(0, dtype=np.bool_), None, None
     moved = move_rows(problem.queries, problem.space, problem.destinations, rows, sets, targets)
-    return ~problem.crosses(moved)
+    if problem.decide is None:
+        return ~problem.crosses(moved), moved, None
+    crosses, scores = problem.decide(moved)
+    return ~crosses, moved, scores
 
 
 def find_least_cost(
@@ -92,7 +101,7 @@ class _Run:
         if most is not None:
             found &= self._sets.sum(axis=1) <= most
         tried = np.flatnonzero(found)
-        found[tried] = ~find_refused(self._problem, self._rows[tried], self._sets[tried], self._targets[tried])
+        found[tried] = ~find_refused(self._problem, self._rows[tried], self._sets[tried], self._targets[tried])[0]
         return self._solution(found)
 
     def _fill_lines(self) -> BoolArray:

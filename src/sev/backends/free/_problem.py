@@ -33,6 +33,8 @@ class FreeProblem:
         The values that each feature of each row may move to.
     crosses : callable
         Takes rows of the common form; returns for each whether the model's own decision about it is the other one.
+    decide : callable or None
+        The same as ``crosses``, with the model's own scores of the rows. None: these are not known.
     distance : callable or None
         Takes rows of the common form; returns how far each is from crossing: the less, the nearer, NaN where the model
         fails. None: not known.
@@ -44,6 +46,8 @@ class FreeProblem:
         total cost of any number of features; "optimal" then means that nothing permitted costs less.
     limits : Limits
         Where to stop early.
+    first_only : bool
+        Whether only the first set of each row is wanted now: a search may leave out the others, and says so.
     observed : mapping of int to ndarray
         Sorted values of numbers that occur in the background, by number of the feature.
     proven : mapping of int to int
@@ -59,10 +63,12 @@ class FreeProblem:
     space: FeatureSpace
     destinations: Destinations
     crosses: Callable[[pd.DataFrame], BoolArray]
+    decide: Callable[[pd.DataFrame], tuple[BoolArray, FloatArray]] | None = None
     distance: Callable[[pd.DataFrame], FloatArray] | None = None
     keeps_rules: Callable[[Any, pd.DataFrame], BoolArray] | None = None
     minimise: Minimise = "features"
     limits: Limits = field(default_factory=Limits)
+    first_only: bool = False
     observed: Mapping[int, FloatArray] = field(default_factory=dict)
     proven: Mapping[int, int] = field(default_factory=dict)
     smallest: Mapping[int, BoolArray] = field(default_factory=dict)
@@ -94,6 +100,10 @@ class FreeSolution:
         when they are first read.
     scores : ndarray of shape (n_sets,) or None
         The model's own scores of the changed rows, where they are known; NaN, or None for all, where they are not.
+    results : DataFrame or None
+        The changed row of each set, where they have been made.
+    listed : ndarray of bool, shape (n_rows,), or None
+        Whether the sets after the first are there too, as far as they were found; None: in all rows.
     """
 
     solution: Solution
@@ -101,12 +111,22 @@ class FreeSolution:
     complete_values: BoolArray
     enough: LazyList[Mapping[int, Enough]]
     scores: FloatArray | None = None
+    results: pd.DataFrame | None = None
+    listed: BoolArray | None = None
+
+    @property
+    def are_listed(self) -> BoolArray:
+        """Rows whose sets are all there."""
+        return np.ones(len(self.solution), dtype=np.bool_) if self.listed is None else self.listed
 
     def take(self, rows: IntArray) -> FreeSolution:
         """The same for some rows."""
         _, items = ragged_take(self.solution.offsets, rows)
         return replace(
-            self._with_sets(items), solution=self.solution.take(rows), complete_values=self.complete_values[rows]
+            self._with_sets(items),
+            solution=self.solution.take(rows),
+            complete_values=self.complete_values[rows],
+            listed=None if self.listed is None else self.listed[rows],
         )
 
     def keep_sets(self, kept: BoolArray) -> FreeSolution:
@@ -138,6 +158,8 @@ class FreeSolution:
 
     def in_order(self, order: IntArray) -> FreeSolution:
         """The same with the sets in another order; those of a row stay together."""
+        if np.array_equal(order, np.arange(len(order))):
+            return self
         solution = replace(self.solution, masks=self.solution.masks[order], set_margins=None)
         return replace(self._with_sets(order), solution=solution)
 
@@ -165,6 +187,7 @@ class FreeSolution:
             together._with_sets(np.argsort(np.concatenate(owners), kind="stable")),
             solution=Solution.merge([(rows, one.solution) for rows, one in parts]),
             complete_values=np.concatenate([one.complete_values for one in solutions])[row_order],
+            listed=np.concatenate([one.are_listed for one in solutions])[row_order],
         )
 
     def _with_sets(self, items: IntArray) -> FreeSolution:
@@ -175,6 +198,7 @@ class FreeSolution:
             moves=Moves(targets=moves.targets[items], cost=moves.cost[items], proven_cost=moves.proven_cost[items]),
             enough=self.enough.take(items.tolist()),
             scores=None if self.scores is None else self.scores[items],
+            results=None if self.results is None else self.results.iloc[items].reset_index(drop=True),
         )
 
 

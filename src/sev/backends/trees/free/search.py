@@ -54,11 +54,13 @@ class TreeSearch:
         """
         wanted, listed = self._cell_problem(problem)
         solution, moves = solve_free(self._trees, wanted)
+        waits = solution.has_set if wanted.goal == Goal.CHEAPEST else np.zeros(problem.n_rows, dtype=np.bool_)
         return FreeSolution(
             solution=solution,
             moves=moves,
             complete_values=self._is_complete(problem.destinations, problem.n_rows, listed),
             enough=LazyList(len(moves.cost), lambda places: self._enough(wanted, solution, moves, np.array(places))),
+            listed=~waits,
         )
 
     def find(self, problem: FreeProblem, row: int, chosen: BoolArray, targets: FloatArray) -> Mapping[int, Enough]:
@@ -79,7 +81,7 @@ class TreeSearch:
             queries=problem.queries,
             destinations=problem.destinations,
             crosses=problem.crosses,
-            goal=Goal.COST if problem.minimise == "cost" else Goal.ALL,
+            goal=Goal.COST if problem.minimise == "cost" else Goal.CHEAPEST if problem.first_only else Goal.ALL,
             limits=problem.limits,
             confirm=False,
             observed=values,
