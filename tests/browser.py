@@ -49,7 +49,7 @@ def open_page(driver: Any, path: Any) -> None:
     wait_for(driver, "return document.documentElement.dataset.ready", "true")
 
 
-def wait_for(driver: Any, script: str, expected: Any, seconds: float = 20) -> None:
+def wait_for(driver: Any, script: str, expected: Any, seconds: float = 120) -> None:
     """Run a script until it returns what is expected."""
     end = time.monotonic() + seconds
     while (found := driver.execute_script(script)) != expected:

@@ -1,6 +1,7 @@
 """The commands, through click's runner."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -188,9 +189,23 @@ TRAINING = ("--data", "train.csv", "--label", "decision", "--text", "branch")
 
 def test_train_writes_a_model_that_compare_takes(folder, monkeypatch):
     pytest.importorskip("torch")
+    import sev
+
     monkeypatch.chdir(folder)
+    # one penalty of those that users wait for, and it is accepted
+    monkeypatch.setattr(sev, "optimize", partial(sev.optimize, penalties=[0.3], max_rate_change=1.0))
     pd.read_csv("train.csv", dtype=str).head(60).to_csv("few.csv", index=False)
-    words = ("train", "--model", "model.skops", "--data", "few.csv", *TRAINING[2:], "--json")
+    words = (
+        "train",
+        "--model",
+        "model.skops",
+        "--data",
+        "few.csv",
+        *TRAINING[2:],
+        "--max-accuracy-loss",
+        "1",
+        "--json",
+    )
     [told] = lines(run(*words, "-o", "better.skops"))
     assert told["output"] == "better.skops"
     assert told["model"] == "Pipeline"

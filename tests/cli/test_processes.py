@@ -14,7 +14,7 @@ from batch import tables
 from files import loans
 
 pytest.importorskip("pyarrow")
-N_PARTS = 100
+N_PARTS = 60
 SEV = [sys.executable, "-m", "sev.cli"]
 
 
@@ -62,7 +62,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(folder, jobs):
         preexec_fn=_hear_ctrl_c,
     )
     while not _finished_parts(out) and process.poll() is None:
-        time.sleep(0.05)
+        time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     stdout, err = process.communicate(timeout=120)  # against a hang: a busy machine may take long
     assert process.returncode == 130

@@ -205,7 +205,7 @@ def test_hostile_descriptions_never_do_more_than_fail(archive):
     plain = {name: json.loads(members[name]) for name in ("explainer.json", "sample.json")}
     generator = random.Random(1)
     refusals = 0
-    for number in range(2_000):
+    for number in range(700):
         which = ("explainer.json", "sample.json", "manifest.json")[number % 3]
         if which == "manifest.json":
             changed = mutated(manifest, generator)
@@ -219,7 +219,7 @@ def test_hostile_descriptions_never_do_more_than_fail(archive):
             refusals += 1
         else:
             assert isinstance(loaded, sev.Explainer)
-    assert refusals > 1_000
+    assert refusals > 350
 
 
 def test_hostile_models_never_do_more_than_fail(archive):

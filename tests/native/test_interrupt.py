@@ -41,5 +41,5 @@ PROGRAM = """
 @pytest.mark.parametrize("width", [3, 6], ids=["tables of triples", "branch and bound"])
 def test_a_long_search_is_interrupted(width):
     program = textwrap.dedent(PROGRAM).format(path=sys.path, width=width)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.startswith("interrupted"), done.stdout + done.stderr

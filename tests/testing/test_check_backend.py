@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 import sev
+from sev import _registry
 from sev.core import Status
 from sev.exceptions import FallbackWarning, InputError, VerificationError
 from sev.testing import check_backend
@@ -27,10 +28,11 @@ def example():
     """The backend of the example, as a module that a reader can be looked up in."""
     spec = importlib.util.spec_from_file_location(NAME, EXAMPLE)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[NAME] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[NAME]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, NAME, module)
+        patch.setattr(_registry, "_ADDED", {})  # what it registers ends with these tests
+        spec.loader.exec_module(module)
+        yield module
 
 
 def test_the_backend_of_the_example_passes(example):

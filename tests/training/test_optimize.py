@@ -53,7 +53,7 @@ MODELS = {
 
 @pytest.mark.parametrize("family", MODELS)
 def test_a_users_pipeline_gets_fewer_reasons(family):
-    rows, labels = raw(1000)
+    rows, labels = raw(500)
     model = MODELS[family]().fit(rows, labels)
     before = model.predict_proba(rows)
     better, record = sev.optimize(model, rows, labels, penalties=[1.0], max_accuracy_loss=0.1, max_rate_change=0.3)
