@@ -102,6 +102,43 @@ def test_a_slow_lane_does_not_block_another():
     assert run(go()) == [0, 1, 2]
 
 
+def test_of_a_lane_one_by_one_the_next_requests_wait_and_are_worked_on_together():
+    counter = Counter()
+
+    async def go():
+        desk, gate = opened({"a": 4}, most_waiting=50, seconds=20, one_by_one=["a"]), Gate()
+        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        await asyncio.sleep(0.02)
+        tasks = [asyncio.create_task(desk.run("a", gate.work(n), shared=counter.shared(n))) for n in "abcdef"]
+        await asyncio.sleep(0.02)
+        assert (desk.running, desk.waiting) == (1, 6)  # three threads are free
+        gate.opened.set()
+        return await asyncio.gather(first, *tasks), gate.started, desk
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sev.app._desk._PATIENCE", 20.0)
+        results, started, desk = run(go())
+    assert results == ["first", *(f"{name} done" for name in "abcdef")]
+    assert (started, counter.groups) == (["first"], [list("abcdef")])
+    assert desk.running == desk.waiting == 0
+
+
+def test_work_that_takes_long_does_not_hold_up_a_lane_one_by_one(monkeypatch):
+    monkeypatch.setattr("sev.app._desk._PATIENCE", 0.05)
+
+    async def go():
+        desk, gate = opened({"a": 2}, most_waiting=5, seconds=20, one_by_one=["a"]), Gate()
+        slow = asyncio.create_task(desk.run("a", gate.work("slow")))
+        await asyncio.sleep(0.01)
+        waited = [await desk.run("a", lambda ticket, n=n: n) for n in range(3)]  # one after the other on the second
+        gate.opened.set()
+        return waited, await slow, desk
+
+    waited, slow, desk = run(go())
+    assert (waited, slow) == ([0, 1, 2], "slow")
+    assert desk.running == desk.waiting == 0
+
+
 def test_too_many_requests_are_refused_at_once():
     async def go():
         desk, gate = opened({"a": 1}, most_waiting=2, seconds=20), Gate()

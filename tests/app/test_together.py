@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -160,3 +161,53 @@ def test_many_people_at_once_are_answered_through_the_interface(client, service,
         assert status == 200
         del answer["milliseconds"], answer["sequence"]
         assert as_text(answer) == plain(service.explain(ExplainRequest(row=row), Ticket(60)))
+
+
+def test_edits_are_answered_one_by_one_and_hold_up_nothing_else(loans, refused, connect, monkeypatch):
+    explainer, applicants = loans
+    service = Service([("loans", explainer)], Table.of_frame(applicants, "applicant"), settings=Settings(seconds=60))
+    monkeypatch.setattr("sev.app._desk._PATIENCE", 60.0)
+    client = connect(service)
+    assert client.post("/api/explain", json={"row": refused[0]}).status_code == 200  # searches are known to be quick
+    explain, entered, go_on, groups = service.explain, threading.Event(), threading.Event(), []
+
+    def held(request, ticket):
+        entered.set()
+        assert go_on.wait(60)
+        return explain(request, ticket)
+
+    def note(requests, tickets):
+        groups.append(len(requests))
+        return Service.explain_together(service, requests, tickets)
+
+    monkeypatch.setattr(service, "explain", held)
+    monkeypatch.setattr(service, "explain_together", note)
+    with ThreadPoolExecutor(8) as threads:
+        first = threads.submit(client.post, "/api/explain", json={"row": refused[0]})
+        assert entered.wait(60)
+        others = [threads.submit(client.post, "/api/explain", json={"row": row}) for row in refused[1:6]]
+        letter = client.post("/api/reasons", json={"row": refused[0]})  # on a thread of its own
+        end = time.monotonic() + 60
+        while "sev_requests_waiting 5" not in client.get("/metrics").text:
+            assert time.monotonic() < end
+        go_on.set()
+        codes = [one.result().status_code for one in (first, *others)]
+    assert (letter.status_code, codes, groups) == (200, [200] * 6, [5])
+
+
+def test_requests_for_which_something_is_made_first_are_not_joined(loans, refused):
+    explainer, applicants = loans
+    service = Service([("loans", explainer)], Table.of_frame(applicants, "applicant"), settings=Settings(seconds=60))
+    wishes = [
+        {},
+        {"reference": {"key": "cluster"}},
+        {"limits": {"duration": {"direction": "down"}}},
+        {"limits": {"duration": {"frozen": True}, "purpose": {"frozen": True}}},
+    ]
+    requests = [ExplainRequest(row=refused[0], **wish) for wish in wishes]
+    for request in requests:
+        service.bench(0).note_search(request.mode, 0.01)
+        assert not service.can_join(request)
+        service.explain(request, Ticket(60))
+        assert service.can_join(request)
+        assert service.can_join(request.model_copy(update={"row": refused[1], "sequence": 5}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import deque
 from collections.abc import Mapping
@@ -78,6 +79,7 @@ class Bench:
         self.grounds = {} if bound is None else dict(zip(self.features, bound.ground.features, strict=True))
         self.has_credibility = all(task.credibility is not None for task in explainer.tasks)
         self._variants = Recent(_MOST_VARIANTS)
+        self._wanted = Recent(_MOST_VARIANTS)
         self._rows = Recent(_MOST_ROWS)
         self._scores = Recent(_MOST_ROWS)
         self._edited = Recent(_MOST_CELLS)
@@ -254,6 +256,13 @@ class Bench:
 
     def variant(self, person: Person) -> Variant:
         """The explainer with the limits and the reference of a request."""
+        return self._wanted.get(_wish_of(person), lambda: self._make_variant(person))
+
+    def has_variant(self, person: Person) -> bool:
+        """Whether the explainer that a request needs is there: clusters and neighbours take long to find."""
+        return _wish_of(person) in self._wanted
+
+    def _make_variant(self, person: Person) -> Variant:
         for name in person.limits:
             self.feature(name, "limits")
         base = self.with_reference(person.reference)
@@ -367,6 +376,13 @@ class Bench:
             if len(rows):
                 return rows, "table"
         return self.explainer.sample, "background"
+
+
+def _wish_of(person: Person) -> bytes:
+    """A name for the limits and the reference of a request, of the same length for all of them."""
+    limits = [f"{name!r} {one.model_dump_json()}" for name, one in person.limits.items()]
+    text = "\n".join([person.reference.model_dump_json(), *limits])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _check_number(value: float, column: Any) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,6 +29,8 @@ _QUICK = 0.02
 _MEASURED_CALLS, _MEASURED_SECONDS = 5, 1.0
 #: Requests that one thread works on together at most.
 _MOST_TOGETHER = 16
+#: Seconds after which a request no longer holds up the next one of a lane whose requests run one after the other.
+_PATIENCE = 0.25
 
 
 class Ticket:
@@ -49,6 +51,8 @@ class Ticket:
         #: Its turn: None when a thread is free for it, or the answer of a thread that works on it with others.
         self.ready: asyncio.Future[Future[Any] | None] | None = None
         self.shared: Shared | None = None
+        #: Ends the time in which it holds up the next one of its lane; None when it holds up nobody.
+        self.holding: asyncio.TimerHandle | None = None
 
     @property
     def seconds_left(self) -> float:
@@ -93,9 +97,21 @@ class _Lane:
 
     name: str
     at_once: int
+    one_by_one: bool = False
     threads: ThreadPoolExecutor | None = None
     running: int = 0
+    holding: int = 0
     waiting: deque[Ticket] = field(default_factory=deque)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether another request may run now."""
+        return self.running < self.at_once and not self.holding
+
+    @property
+    def sharers(self) -> int:
+        """Threads that share what waits."""
+        return 1 if self.one_by_one else self.at_once
 
 
 class Desk:
@@ -109,13 +125,23 @@ class Desk:
         Requests that may wait in one lane.
     seconds : float
         Time for one request, waiting included.
+    one_by_one : collection of str, default=()
+        Lanes whose next request starts when the one before is done, or has taken long. Python runs one thread at a
+        time: requests that wait are answered together sooner than on two threads that hinder each other.
     """
 
-    def __init__(self, at_once: dict[str, int], *, most_waiting: int, seconds: float) -> None:
-        self._lanes = {name: _Lane(name, number) for name, number in at_once.items()}
+    def __init__(
+        self, at_once: dict[str, int], *, most_waiting: int, seconds: float, one_by_one: Collection[str] = ()
+    ) -> None:
+        self._lanes = {name: _Lane(name, number, name in one_by_one) for name, number in at_once.items()}
         self._most_waiting = most_waiting
         self._seconds = seconds
         self._newest: OrderedDict[tuple[str, ...], Ticket] = OrderedDict()
+
+    @property
+    def lanes(self) -> Collection[str]:
+        """Names of the lanes."""
+        return self._lanes.keys()
 
     @property
     def running(self) -> int:
@@ -170,7 +196,7 @@ class Desk:
                 ticket.check()
                 running = self._start(place, ticket, work)
             except BaseException:
-                self._release(place)
+                self._release(place, ticket)
                 raise
         return await self._answer_of(running, ticket, is_gone)
 
@@ -190,8 +216,8 @@ class Desk:
 
     async def _wait_for_turn(self, place: _Lane, ticket: Ticket) -> Future[Any] | None:
         """Wait for a thread, or for one that works on it with others: then its answer is returned."""
-        if place.running < place.at_once:
-            place.running += 1
+        if place.is_free:
+            self._occupy(place, ticket)
             return None
         if len(place.waiting) >= self._most_waiting:
             raise ServiceError("too_many_requests", "Too many requests are waiting: try again in a moment.")
@@ -205,7 +231,7 @@ class Desk:
             ticket.dropped = True
             ended = ticket.ready.cancelled() or not ticket.ready.done() or ticket.ready.exception() is not None
             if not ended and ticket.ready.result() is None:
-                self._release(place)  # its turn came in the same moment
+                self._release(place, ticket)  # its turn came in the same moment
             raise
         finally:
             if ticket in place.waiting:
@@ -228,14 +254,14 @@ class Desk:
                 assert other.ready is not None
                 other.ready.set_result(answer)
         # a thread that goes on after its time is over keeps its place until it ends
-        whole.add_done_callback(lambda _: _call_soon(loop, self._release, place))
+        whole.add_done_callback(lambda _: _call_soon(loop, self._release, place, ticket))
         return running
 
     def _take_along(self, place: _Lane, ticket: Ticket) -> list[Ticket]:
         """Waiting requests of the same kind; as many as leave the other threads of the lane their part."""
         if ticket.shared is None:
             return []
-        most = min(_MOST_TOGETHER - 1, len(place.waiting) // place.at_once)
+        most = min(_MOST_TOGETHER - 1, len(place.waiting) // place.sharers)
         found = [
             one
             for one in place.waiting
@@ -261,19 +287,36 @@ class Desk:
         finally:
             ticket.dropped = True  # whatever still runs, nobody waits for it
 
-    def _release(self, place: _Lane) -> None:
-        while place.waiting:
+    def _occupy(self, place: _Lane, ticket: Ticket) -> None:
+        place.running += 1
+        if place.one_by_one:
+            place.holding += 1
+            ticket.holding = asyncio.get_running_loop().call_later(_PATIENCE, self._stop_holding, place, ticket)
+
+    def _stop_holding(self, place: _Lane, ticket: Ticket) -> None:
+        """Let the next request of the lane run beside this one, which takes long."""
+        if ticket.holding is not None:
+            ticket.holding.cancel()
+            ticket.holding = None
+            place.holding -= 1
+        self._admit(place)
+
+    def _release(self, place: _Lane, ticket: Ticket) -> None:
+        place.running -= 1
+        self._stop_holding(place, ticket)
+
+    def _admit(self, place: _Lane) -> None:
+        while place.waiting and place.is_free:
             following = place.waiting.popleft()
             if following.ready is not None and not following.ready.done():
-                following.ready.set_result(None)  # the place goes over to it
-                return
-        place.running -= 1
+                self._occupy(place, following)
+                following.ready.set_result(None)
 
     def open(self) -> None:
         """Make the threads."""
         for lane in self._lanes.values():
             lane.threads = ThreadPoolExecutor(lane.at_once, thread_name_prefix=f"sev-{lane.name}")
-            lane.running = 0
+            lane.running = lane.holding = 0
 
     def close(self) -> None:
         """End the threads when their work is done."""

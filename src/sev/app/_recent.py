@@ -27,6 +27,9 @@ class Recent:
     def __len__(self) -> int:
         return len(self._kept)
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._kept
+
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What is kept under a key, made when there is nothing.
 

@@ -138,12 +138,16 @@ def create_app(
 
 
 def _desk_for(service: Service) -> Desk:
-    lanes = {"table": 2, "file": 1}
+    lanes, edits = {"table": 2, "file": 1}, []
     for bench in service.benches:
         task = bench.explainer.tasks[0]
         row = bench.explainer.form.to_native(bench.explainer.sample.iloc[:1])
-        lanes[f"model-{bench.index}"] = requests_at_once(partial(task.scorer.scores, row))
-    return Desk(lanes, most_waiting=service.settings.most_waiting, seconds=service.settings.seconds)
+        lanes[f"model-{bench.index}"] = at_once = requests_at_once(partial(task.scorer.scores, row))
+        if at_once <= (os.cpu_count() or 1):  # a model that waits for something else is not held up by Python
+            edits.append(f"edits-{bench.index}")
+            lanes[edits[-1]] = at_once
+    settings = service.settings
+    return Desk(lanes, most_waiting=settings.most_waiting, seconds=settings.seconds, one_by_one=edits)
 
 
 def _add_error_handlers(app: FastAPI) -> None:
@@ -188,8 +192,9 @@ def _add_requests_about_one(app: FastAPI, service: Service, desk: Desk) -> None:
     ) -> Response:
         service.bench(body.model)
         path = request.url.path
+        edits = f"edits-{body.model}"
         content = await desk.run(
-            f"model-{body.model}",
+            edits if shared is not None and edits in desk.lanes else f"model-{body.model}",
             lambda ticket: _json(work(body, ticket)),
             client=(path, str(body.model), body.client) if body.client else (),
             sequence=body.sequence,

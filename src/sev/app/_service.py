@@ -342,10 +342,12 @@ class Service:
         Returns
         -------
         bool
-            False where searches are long: nobody shall wait for those of others, who could use another core.
+            False where the search is long or something has to be made for it first: nobody shall wait for others who
+            could use another core.
         """
         self._check(request)
-        return self.bench(request.model).is_quick(request.mode)
+        bench = self.bench(request.model)
+        return bench.is_quick(request.mode) and bench.has_variant(request)
 
     def price(self, request: PriceRequest, ticket: Ticket) -> PriceAnswer:
         """Answer ``POST /api/price``.
