@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sev.app import Table
+from sev.app import Service, Settings, Table
 from sev.app._errors import ServiceError
 from sev.app._statuses import Statuses
 from sev.app._table import ROWS_OF_HEAD, Finder
@@ -128,3 +128,11 @@ def test_rows_that_do_not_fit_are_errors_and_stop_nobody(loans):
     statuses = Statuses(Table.of_frame(frame.astype({"duration": str})), explainer, lambda: False)
     statuses.compute(np.arange(30))
     assert [row for row in range(30) if statuses.with_status(["error"])[row]] == [4]
+
+
+def test_pages_of_rows_are_limited(loans, connect):
+    explainer, applicants = loans
+    client = connect(Service([("loans", explainer)], Table.of_frame(applicants), settings=Settings(rows_per_page=10)))
+    assert len(client.get("/api/rows", params={"limit": 10}).json()["rows"]) == 10
+    answer = client.get("/api/rows", params={"limit": 11})
+    assert (answer.status_code, answer.json()["error"]["field"]) == (413, "limit")
