@@ -3,6 +3,10 @@
 #include "bind/arrays.hpp"
 
 NB_MODULE(_native, m) {
+#if !defined(SEV_REPORT_LEAKS)
+    // What daemon threads still hold when Python ends would be reported as a leak.
+    nanobind::set_leak_warnings(false);
+#endif
     m.doc() = "Searches over plain arrays, in compiled code.";
     m.def(
         "set_poll",

@@ -64,6 +64,11 @@ def to_pandas(rows: NativeTable, kind: TableKind, names: pd.Index | None = None)
     return pd.DataFrame(array, columns=names, dtype=object if array.dtype.kind == "O" else None, copy=False)
 
 
+def column_dtypes(frame: pd.DataFrame) -> list[Any]:
+    """The dtype of each column; pandas takes long to list them otherwise, where there are many columns."""
+    return list(frame.dtypes.values)
+
+
 def native_row(cells: dict[Any, Any], kind: TableKind, schema: Any) -> NativeTable | None:
     """One row as a polars or arrow table of a schema; None where a cell does not fit it."""
     try:
@@ -96,10 +101,13 @@ def to_pandas_for_model(frame: pd.DataFrame) -> pd.DataFrame:
 
 def to_numpy(frame: pd.DataFrame) -> NativeTable:
     """Rows as one array that may be written to, of the dtype that holds all columns."""
-    dtypes = set(frame.dtypes.array)
+    array = frame.to_numpy()
+    if array.dtype == np.float64:  # which holds all columns, then
+        return np.array(array, copy=True)
+    dtypes = set(column_dtypes(frame))
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
         return np.array(frame.to_numpy(dtype=np.result_type(*dtypes)), copy=True)
-    return np.array(frame.to_numpy(), copy=True)
+    return np.array(array, copy=True)
 
 
 def to_polars(frame: pd.DataFrame, schema: Any, dtypes: dict[ColumnLabel, Any]) -> NativeTable:

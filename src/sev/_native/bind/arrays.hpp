@@ -69,9 +69,17 @@ inline PyObject*& poll_of_thread() {
     return poll;
 }
 
+/// Only the main thread is told of signals.
+inline bool is_main_thread() {
+    const nb::object main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
+    return main.equal(nb::int_(PyThread_get_thread_ident()));
+}
+
 /// Lets Python deal with signals every few milliseconds: Ctrl-C ends a search, and so does an exception of what the thread
-/// calls meanwhile. Called without the GIL.
+/// calls meanwhile. Made with the GIL, called without it. A thread that has nothing to ask does not wait for the GIL, which
+/// a model may hold for as long as it predicts in another thread.
 inline Pulse signal_pulse() {
+    if (poll_of_thread() == nullptr && !is_main_thread()) return Pulse([] {});
     return Pulse([] {
         nb::gil_scoped_acquire hold;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();

@@ -41,8 +41,8 @@ nb::tuple solve(const CellForest& forest, IntRows at, FloatRows cost, double sur
     const cells::AskRow ask_row = make_ask(ask, forest.n_features());
     cells::Answers answers;
     {
-        nb::gil_scoped_release release;
         Pulse pulse = signal_pulse();
+        nb::gil_scoped_release release;
         answers = cells::solve(forest, rows, request, ask_row, pulse);
     }
     const std::size_t n_sets = answers.cost.size();
@@ -61,8 +61,8 @@ nb::ndarray<nb::numpy, std::uint8_t> grow(const CellForest& forest, IntRows at, 
     const cells::AskRow ask_row = make_ask(ask, forest.n_features());
     std::vector<std::uint8_t> marks;
     {
-        nb::gil_scoped_release release;
         Pulse pulse = signal_pulse();
+        nb::gil_scoped_release release;
         marks = cells::grow(forest, rows, wanted, may, {sure, limit}, work, most_walks, ask_row, pulse);
     }
     return to_numpy(std::move(marks), {wanted.n_rows(), forest.n_all_cells()});

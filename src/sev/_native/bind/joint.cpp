@@ -89,9 +89,9 @@ public:
         const trees::Request request{span(rows), span(from_size), span(work), seconds, max_sets, listing};
         trees::Answers answers;
         {
+            Pulse pulse = signal_pulse();
             nb::gil_scoped_release release;
             std::lock_guard<std::mutex> hold(mutex_);
-            Pulse pulse = signal_pulse();
             answers = ((*session_).*search)(request, pulse);
         }
         const std::size_t n_sets = answers.values.size();

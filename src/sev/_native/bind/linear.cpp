@@ -47,8 +47,8 @@ nb::tuple moves(FloatRows queries, Floats reference, Floats weights, double inte
     const std::size_t n = rows.n_rows(), width = static_cast<std::size_t>(n_features);
     std::vector<double> start(n), magnitude(n), gains(n * width, 0.0);
     {
-        nb::gil_scoped_release release;
         Pulse pulse = signal_pulse();
+        nb::gil_scoped_release release;
         for (std::size_t row = 0; row < n; ++row) {
             linear::write_moves(model, rows.row(row), start[row], gains.data() + row * width, magnitude[row]);
             pulse.tick(static_cast<std::int64_t>(n_columns) + 10);
@@ -65,8 +65,8 @@ nb::tuple first_sets(Floats start, FloatRows gains, BoolRows active, Floats low,
     std::vector<std::int64_t> sure(n), possible(n);
     std::vector<std::uint64_t> sets(n * n_words, 0);
     {
-        nb::gil_scoped_release release;
         Pulse pulse = signal_pulse();
+        nb::gil_scoped_release release;
         linear::Search search(rows.gains.n_columns());
         BestSets best(n_words, 1);
         std::vector<std::uint64_t> found;
@@ -114,8 +114,8 @@ nb::tuple list_sets(Floats start, FloatRows gains, BoolRows active, Floats low, 
     std::vector<std::uint64_t> sets;
     std::vector<double> values;
     {
-        nb::gil_scoped_release release;
         Pulse pulse = signal_pulse();
+        nb::gil_scoped_release release;
         linear::Search search(rows.gains.n_columns());
         BestSets best(n_words, static_cast<std::size_t>(max_sets));
         for (std::size_t at = 0; at < n; ++at) {

@@ -47,8 +47,8 @@ nb::ndarray<nb::numpy, double> margins(const Forest& forest, FloatRows rows) {
     require(all.n_columns() == forest.n_columns(), "rows must have a column for each of the forest");
     std::vector<double> sums(all.n_rows());
     {
-        nb::gil_scoped_release release;
         Pulse pulse = signal_pulse();
+        nb::gil_scoped_release release;
         constexpr std::size_t at_once = Forest::most_rows;
         for (std::size_t row = 0; row < sums.size(); row += at_once) {
             const std::size_t n = std::min(at_once, sums.size() - row);
@@ -70,8 +70,8 @@ std::shared_ptr<Patterns> make_patterns(const MarkedForest& marked, Ints column_
     std::vector<std::uint8_t> may(allowed.size());
     for (std::size_t f = 0; f < may.size(); ++f) may[f] = reinterpret_cast<const std::uint8_t*>(allowed.data())[f] != 0;
     const std::vector<std::int32_t> features = features_of(column_feature, marked.forest.n_columns(), may.size());
-    nb::gil_scoped_release release;
     Pulse pulse = signal_pulse();
+    nb::gil_scoped_release release;
     return std::make_shared<Patterns>(marked.forest, features, may, minus, sign, pulse);
 }
 
@@ -110,9 +110,9 @@ public:
         const trees::Request request = wanted.request();
         trees::Answers answers;
         {
+            Pulse pulse = signal_pulse();
             nb::gil_scoped_release release;
             std::lock_guard<std::mutex> hold(mutex_);
-            Pulse pulse = signal_pulse();
             answers = search(*session_, request, pulse);
         }
         return to_tuple(std::move(answers), session_->n_words());
@@ -148,9 +148,9 @@ public:
         const std::size_t n_features = session_->n_features();
         std::vector<std::uint8_t> marks(wanted.size() * n_features, 0);
         {
+            Pulse pulse = signal_pulse();
             nb::gil_scoped_release release;
             std::lock_guard<std::mutex> hold(mutex_);
-            Pulse pulse = signal_pulse();
             for (std::size_t at = 0; at < wanted.size(); ++at)
                 session_->mark_helpful(wanted[at], marks.data() + at * n_features, pulse);
         }

@@ -74,8 +74,10 @@ inline void prefetch(const void* from) {
 /// Part of such a loop: compiled anew in each copy.
 #if defined(__GNUC__)
 #define SEV_INSIDE inline __attribute__((always_inline))
+#define SEV_INSIDE_LAMBDA __attribute__((always_inline))
 #else
 #define SEV_INSIDE inline
+#define SEV_INSIDE_LAMBDA
 #endif
 
 }  // namespace sev

@@ -10,41 +10,33 @@ namespace sev::trees {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Half of each pair below zero goes to either feature; returns what the higher one gets in all.
-SEV_WIDE_REGISTERS
-double share_halves(std::size_t n, const double* __restrict pair, double* __restrict effect) {
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
-    std::size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (std::size_t lane = 0; lane < 4; ++lane) {
-            const double half = pair[i + lane] < 0.0 ? 0.5 * pair[i + lane] : 0.0;
-            effect[i + lane] += half;
-            sums[lane] += half;
-        }
-    for (; i < n; ++i) {
-        const double half = pair[i] < 0.0 ? 0.5 * pair[i] : 0.0;
-        effect[i] += half;
-        sums[0] += half;
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
+constexpr std::size_t most_lowest = 256;  // more than there are features
 
 template <class T>
 void grow(std::vector<T>& some, std::size_t size) {
     if (some.size() < size) some.resize(size);
 }
 
-/// Put a value into an ascending list of at most ``most``.
-std::size_t insert_lowest(double* lowest, std::size_t kept, std::size_t most, double value) {
-    if (kept == most) {
-        if (value >= lowest[most - 1]) return kept;
-        --kept;
+/// Put a value into an ascending list in place of its highest entry, without a branch that could be guessed wrong; returns
+/// ``total`` with all entries that were in the list added to it.
+inline double insert_lowest(double* lowest, std::size_t n, double value, double total) {
+    for (std::size_t at = 0; at < n; ++at) {
+        const double here = lowest[at];
+        total += here;
+        lowest[at] = std::min(here, value);
+        value = std::max(here, value);
     }
-    std::size_t at = kept;
-    for (; at > 0 && lowest[at - 1] > value; --at) lowest[at] = lowest[at - 1];
-    lowest[at] = value;
-    return kept + 1;
+    return total;
+}
+
+/// Mark the values that are not above ``slack`` together with the n lowest before them. ``N`` is n, or the most that it
+/// may be.
+template <std::size_t N>
+void mark_sums(std::size_t n_values, std::size_t n, const double* values, double slack, std::uint8_t* marks) {
+    double lowest[N];
+    std::fill_n(lowest, N == most_lowest ? n : N, infinity);
+    for (std::size_t i = 0; i < n_values; ++i)
+        marks[i] = insert_lowest(lowest, N == most_lowest ? n : N, values[i], values[i]) <= slack;
 }
 
 }  // namespace
@@ -52,36 +44,40 @@ std::size_t insert_lowest(double* lowest, std::size_t kept, std::size_t most, do
 /// Order the usable features by a guess of what they do to a large set.
 void CubicSearch::sort_effects(const PairTables& tables, const std::uint8_t* usable) {
     weight_.assign(tables.single(), tables.single() + tables.n);
-    for (std::size_t j = 1; j < tables.n; ++j)
-        weight_[j] += share_halves(j, tables.pair() + n_pairs(j), weight_.data());
+    share_halves(tables.n, tables.pair(), weight_.data());
+    grow(usable_, tables.n);
     grow(order_, tables.n);
     n_ = 0;
     for (std::size_t i = 0; i < tables.n; ++i) {
-        if (usable != nullptr && usable[i] == 0) continue;
-        std::size_t at = n_++;
-        for (; at > 0 && weight_[order_[at - 1]] < weight_[i]; --at) order_[at] = order_[at - 1];
-        order_[at] = i;
+        usable_[n_] = i;
+        weight_[n_] = weight_[i];
+        n_ += usable == nullptr || usable[i] != 0 ? 1 : 0;
     }
+    sort_falling(n_, weight_.data(), order_.data());
+    for (std::size_t b = 0; b < n_; ++b) order_[b] = usable_[order_[b]];
 }
 
 void CubicSearch::arrange(const PairTables& tables, const std::uint8_t* usable, const std::int32_t* feature_of) {
     forget_partners();
     sort_effects(tables, usable);
     stride_ = pad(n_);
-    for (std::vector<double>* row : {&single_, &low_, &next_low_, &weight_, &lowest_}) grow(*row, stride_);
+    for (std::vector<double>* row : {&single_, &share_, &weight_, &lowest_}) grow(*row, stride_);
     grow(pair_, n_ * stride_);
     grow(sums_, n_triples(n_));
     grow(feature_, n_);
     grow(hit_, n_);
     grow(picks_, n_);
     place_.assign(tables.n, -1);
+    while (front_.size() < tables.n) front_.push_back(n_pairs(front_.size()));
     for (std::size_t b = 0; b < n_; ++b) {
-        const std::size_t own = order_[b], own_front = n_pairs(own);
+        const std::size_t own = order_[b], own_front = front_[own];
         place_[own] = static_cast<std::int32_t>(b);
         feature_[b] = feature_of == nullptr ? static_cast<std::int32_t>(own) : feature_of[own];
         single_[b] = tables.single()[own];
         for (std::size_t a = 0; a < b; ++a) {
-            const std::size_t other = order_[a], place = other < own ? own_front + other : n_pairs(other) + own;
+            const std::size_t other = order_[a], mine = own_front + other, theirs = front_[other] + own;
+            // Who is higher cannot be guessed: no branch.
+            const std::size_t place = mine + ((theirs - mine) & (std::size_t{0} - static_cast<std::size_t>(other > own)));
             pair_[b * stride_ + a] = pair_[a * stride_ + b] = tables.pair()[place];
         }
         pair_[b * stride_ + b] = infinity;
@@ -183,15 +179,13 @@ CubicSearch::Level CubicSearch::after_pick(const Level& level, std::size_t pick,
 void CubicSearch::mark_viable(const Level& level, std::size_t size, double slack, std::uint8_t* viable) {
     const double others = static_cast<double>(size) - 2.0;
     find_lowest_shares(level.n, stride_, {level.pair, least_.data(), second_.data(), (others - 1.0) / 3.0},
-                       low_.data(), next_low_.data());
-    std::size_t kept = 0;  // how many of the lowest shares so far are in the list
-    for (std::size_t i = 0; i < level.n; ++i) {
-        const double share = level.single[i] + 0.5 * (low_[i] + others * next_low_[i]);
-        double total = share;
-        for (std::size_t at = 0; at < kept; ++at) total += lowest_[at];
-        viable[i] = kept == size - 1 && total <= slack;
-        kept = insert_lowest(lowest_.data(), kept, size - 1, share);
-    }
+                       level.single, others, share_.data());
+    if (size == 3)
+        mark_sums<2>(level.n, 2, share_.data(), slack, viable);
+    else if (size == 4)
+        mark_sums<3>(level.n, 3, share_.data(), slack, viable);
+    else
+        mark_sums<most_lowest>(level.n, size - 1, share_.data(), slack, viable);
 }
 
 /// A bound from below on the margin of every set; leaves the weights behind it in ``weight_`` unless it is above the
@@ -203,11 +197,18 @@ double CubicSearch::lowest_margin(const Level& level, double limit) {
     const std::size_t n = level.n;
     share_negative_terms(n, stride_, level.single, level.pair, third_.data(), weight_.data());
     double low = level.start;
-    for (std::size_t i = 0; i < n; ++i) low += std::min(weight_[i], 0.0);
-    for (std::size_t j = n; j-- > 1 && low <= limit;) {
+    std::size_t n_helpful = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        low += std::min(weight_[i], 0.0);
+        order_[n_helpful] = i;
+        n_helpful += weight_[i] < 0.0 ? 1 : 0;
+    }
+    while (n_helpful > 1 && low <= limit) {
+        const std::size_t j = order_[--n_helpful];
         const double *pair = level.pair + j * stride_, *third = third_.data() + j * stride_;
         double own = weight_[j];
-        for (std::size_t i = j; i-- > 0 && own < 0.0;) {
+        for (std::size_t at = n_helpful; at-- > 0 && own < 0.0;) {
+            const std::size_t i = order_[at];
             const double back = std::min({pair[i] + third[i], -own, -weight_[i]});
             if (back <= 0.0) continue;
             weight_[i] += back;
@@ -223,13 +224,13 @@ double CubicSearch::lowest_margin(const Level& level, double limit) {
 bool CubicSearch::may_cross(const Level& level, std::size_t size, double limit) {
     double low = lowest_margin(level, limit);
     if (low > limit) return false;
-    std::size_t kept = 0;
+    std::fill_n(lowest_.begin(), size, infinity);
     for (std::size_t i = 0; i < level.n; ++i) {
         low -= std::min(weight_[i], 0.0);  // only the lowest count, whatever their sign
-        kept = insert_lowest(lowest_.data(), kept, size, weight_[i]);
+        insert_lowest(lowest_.data(), size, weight_[i], 0.0);
     }
-    for (std::size_t i = 0; i < kept; ++i) low += lowest_[i];
-    return kept == size && low <= limit;
+    for (std::size_t i = 0; i < size; ++i) low += lowest_[i];  // infinity where there are not enough
+    return low <= limit;
 }
 
 /// A bound from below on the margins of the sets of each size; false when none of them comes down to the limit.
@@ -240,9 +241,9 @@ bool CubicSearch::bound_sizes(double limit) {
         return false;
     }
     for (std::size_t i = 0; i < n_; ++i) low -= std::min(weight_[i], 0.0);
-    std::sort(weight_.begin(), weight_.begin() + static_cast<std::ptrdiff_t>(n_));
+    sort_falling(n_, weight_.data(), order_.data());
     size_bound_.assign(1, low);
-    for (std::size_t i = 0; i < n_; ++i) size_bound_.push_back(low += weight_[i]);
+    for (std::size_t i = n_; i-- > 0;) size_bound_.push_back(low += weight_[order_[i]]);
     return true;
 }
 
@@ -281,25 +282,50 @@ CubicSearch::Answer CubicSearch::exists(double limit, Budget& budget, std::int64
     }
 }
 
+/// The tables of the features below a pick once it is in the set; its triples are added to the pairs of the level itself,
+/// below the diagonal only, until they are taken back.
+CubicSearch::Level CubicSearch::lend_triples(const Level& level, std::size_t pick, std::size_t buffer) {
+    double* single = singles_.data() + buffer * stride_;
+    add_row(pick, level.single, level.pair + pick * stride_, single);
+    before_.clear();
+    for (std::uint32_t at = first_[pick]; at < first_[pick + 1]; ++at) {
+        double& pair = level.pair[triples_[at].mid * stride_ + triples_[at].low];
+        before_.push_back(pair);
+        pair += triples_[at].value;
+    }
+    return {single, level.pair, level.start + level.single[pick], pick};
+}
+
+void CubicSearch::take_triples_back(const Level& level, std::size_t pick) {
+    for (std::uint32_t at = first_[pick + 1]; at-- > first_[pick]; before_.pop_back())
+        level.pair[triples_[at].mid * stride_ + triples_[at].low] = before_.back();
+}
+
+/// Record the marked pairs that bring the margin down to the limit.
+void CubicSearch::record_marked_pairs(const Level& level, std::size_t depth, Found& found) {
+    for (std::size_t j = 1; j < level.n; ++j) {
+        if (!hit_[j]) continue;
+        const double here = level.start + level.single[j];
+        const double* row = level.pair + j * stride_;
+        for (std::size_t i = 0; i < j; ++i) {
+            const double value = here + (level.single[i] + row[i]);
+            if (value > found.limit()) continue;
+            picks_[depth] = static_cast<std::int32_t>(i);
+            picks_[depth + 1] = static_cast<std::int32_t>(j);
+            found.record(picks_.data(), static_cast<int>(depth + 3), value);
+        }
+    }
+}
+
 /// Record every triple that brings the margin down to the limit, after ``depth`` picks.
 void CubicSearch::record_triples(const Level& level, const std::uint8_t* viable, std::size_t depth, Found& found) {
     for (std::size_t k = 2; k < level.n; ++k) {
         if (!viable[k]) continue;
-        const Level last = after_pick(level, k, depth);
-        if (!mark_pairs(k, stride_, last.start, last.single, last.pair, found.limit(), hit_.data())) continue;
+        const Level last = lend_triples(level, k, depth);
         picks_[depth + 2] = static_cast<std::int32_t>(k);
-        for (std::size_t j = 1; j < k; ++j) {
-            if (!hit_[j]) continue;
-            const double here = last.start + last.single[j];
-            const double* row = last.pair + j * stride_;
-            for (std::size_t i = 0; i < j; ++i) {
-                const double value = here + (last.single[i] + row[i]);
-                if (value > found.limit()) continue;
-                picks_[depth] = static_cast<std::int32_t>(i);
-                picks_[depth + 1] = static_cast<std::int32_t>(j);
-                found.record(picks_.data(), static_cast<int>(depth + 3), value);
-            }
-        }
+        if (mark_pairs(k, stride_, last.start, last.single, last.pair, found.limit(), hit_.data()))
+            record_marked_pairs(last, depth, found);
+        take_triples_back(level, k);
     }
 }
 

@@ -42,7 +42,7 @@ private:
     enum class Answer { no, yes, unknown };
     struct Level {  // the tables after some picks
         const double* single;
-        const double* pair;
+        double* pair;
         double start;
         std::size_t n;  // features that are left to pick from
     };
@@ -67,6 +67,9 @@ private:
     void make_buffers(std::size_t n_levels);
     Level after_pick(const Level& level, std::size_t pick, std::size_t buffer);
     bool search_size(std::size_t size, Found& found, Budget& budget);
+    Level lend_triples(const Level& level, std::size_t pick, std::size_t buffer);
+    void take_triples_back(const Level& level, std::size_t pick);
+    void record_marked_pairs(const Level& level, std::size_t depth, Found& found);
     void record_triples(const Level& level, const std::uint8_t* viable, std::size_t depth, Found& found);
     void mark_viable(const Level& level, std::size_t size, double slack, std::uint8_t* viable);
     double lowest_margin(const Level& level, double limit);
@@ -85,8 +88,8 @@ private:
     std::vector<double> least_, second_, third_;  // of each pair, over a third feature; zero where there is none
     std::vector<double> singles_, pairs_;    // buffers of levels
     std::vector<Level> levels_;
-    std::vector<double> low_, next_low_, weight_, lowest_, size_bound_;
-    std::vector<std::size_t> top_, order_;
+    std::vector<double> before_, share_, weight_, lowest_, size_bound_;
+    std::vector<std::size_t> top_, usable_, order_, front_;
     std::vector<std::uint8_t> viable_, hit_;
 };
 

@@ -128,8 +128,9 @@ void Patterns::write_record() {
             ++n;
         }
         if (!triples && n == 0) {  // there is always a first term: nothing, for a place that nobody reads
-            const std::size_t p = allowed_.size();
-            cells_.push_back({static_cast<std::uint32_t>(p + n_pairs(p)), 0, 0.0});
+            // Trees after each other take other places, so that no sum waits for the one before.
+            const std::size_t p = allowed_.size(), spare = first_code_.size() % PairTables::n_unread;
+            cells_.push_back({static_cast<std::uint32_t>(p + n_pairs(p) + spare), 0, 0.0});
             n = 1;
         }
         (triples ? cells_[head].second : cells_[head].first) = n;
@@ -171,7 +172,7 @@ void Patterns::build_vectors(const Forest& forest) {
     std::sort(all.begin(), all.end(), [](const Edge& one, const Edge& other) {
         return one.column != other.column ? one.column < other.column : one.threshold < other.threshold;
     });
-    n_words_ = (forest.n_trees() + 7) / 8;
+    n_words_ = (forest.n_trees() + 31) / 32 * 4;
     const auto set_bit = [this](std::size_t vector, const Edge& edge) {
         passed_[vector * n_words_ + edge.byte / 8] |= std::uint64_t{1} << (8 * (edge.byte % 8) + edge.bit);
     };
@@ -201,30 +202,37 @@ void Patterns::build_vectors(const Forest& forest) {
     first_edge_.push_back(edges_.size());
 }
 
+/// The union of some bit vectors whose lengths are a multiple of four words.
 SEV_WIDE_REGISTERS
-static void unite(std::uint64_t* codes, const std::uint64_t* passed, std::size_t n_words) {
-    for (std::size_t w = 0; w < n_words; ++w) codes[w] |= passed[w];
+static void unite(std::size_t n_words, const std::uint64_t* const* vectors, std::size_t n, std::uint64_t* codes) {
+    for (std::size_t w = 0; w < n_words; w += 4) {
+        std::uint64_t some[4] = {0, 0, 0, 0};
+        for (std::size_t v = 0; v < n; ++v)
+            for (std::size_t lane = 0; lane < 4; ++lane) some[lane] |= vectors[v][w + lane];
+        for (std::size_t lane = 0; lane < 4; ++lane) codes[w + lane] = some[lane];
+    }
 }
 
-void Patterns::read_codes(const double* row, std::vector<std::uint64_t>& codes) const {
-    codes.assign(n_words_, 0);
+void Patterns::read_codes(const double* row, LookUp& found) const {
+    found.codes.resize(n_words_);
+    found.vectors.resize(columns_.size() + 1);
+    std::size_t n = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         const double x = row[columns_[c]];
         const std::size_t begin = first_edge_[c], end = first_edge_[c + 1];
-        std::size_t vector = end + 2 * c + 1;  // where x is missing
-        if (x == x) {
-            // The first threshold that is not below x, without a branch that could be guessed wrong.
-            const double* edge = edges_.data() + begin;
-            for (std::size_t left = end - begin; left > 0;) {
-                const std::size_t half = (left + 1) / 2;
-                edge += half * static_cast<std::size_t>(edge[half - 1] < x);
-                left -= half;
-            }
-            if (edge == edges_.data() + begin) continue;  // all go left, as in most columns of a one-hot block
-            vector = static_cast<std::size_t>(edge - edges_.data()) + 2 * c;
+        // The first threshold that is not below x, without a branch that could be guessed wrong.
+        const double* edge = edges_.data() + begin;
+        for (std::size_t left = end - begin; left > 0;) {
+            const std::size_t half = (left + 1) / 2;
+            edge += half * static_cast<std::size_t>(edge[half - 1] < x);
+            left -= half;
         }
-        unite(codes.data(), passed_.data() + vector * n_words_, n_words_);
+        const auto passed = static_cast<std::size_t>(edge - edges_.data());
+        const bool is_missing = x != x;
+        found.vectors[n] = passed_.data() + ((is_missing ? end + 1 : passed) + 2 * c) * n_words_;
+        n += is_missing || passed != begin ? 1 : 0;  // else all go left, as in most columns of a one-hot block
     }
+    unite(n_words_, found.vectors.data(), n, found.codes.data());
 }
 
 double Patterns::add_query_leaves(const LookUp& found) const {
@@ -234,7 +242,7 @@ double Patterns::add_query_leaves(const LookUp& found) const {
 }
 
 void Patterns::find_records(const double* row, LookUp& found) const {
-    read_codes(row, found.codes);
+    read_codes(row, found);
     found.records.resize(n_trees());
     for (std::size_t tree = 0; tree < n_trees(); ++tree) {
         const std::uint32_t record = record_at_[place_of_code(tree, found.codes.data())];

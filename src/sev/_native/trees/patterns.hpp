@@ -32,10 +32,11 @@ public:
     bool fits(const Rules& rules) const { return minus_ == rules.minus && sign_ == rules.sign; }
     /// What a row looked up; the buffers are kept for the next one.
     struct LookUp {
-        std::vector<std::uint64_t> codes;  // the pattern of every tree, eight bits each
-        std::vector<std::uint32_t> records;  // where the cells of every tree's pattern begin
-        std::vector<std::uint32_t> wide;   // records with terms of three features: where they begin
-        std::size_t n_wide = 0;            // how many there are
+        std::vector<const std::uint64_t*> vectors;  // of every column with a split that goes right
+        std::vector<std::uint64_t> codes;           // the pattern of every tree, eight bits each
+        std::vector<std::uint32_t> records;         // where the cells of every tree's pattern begin
+        std::vector<std::uint32_t> wide;            // records with terms of three features: where they begin
+        std::size_t n_wide = 0;                     // how many there are
     };
     /// Look one row up, and add up the terms of one and two features of all trees.
     void add_terms(const double* row, LookUp& found, PairTables& tables) const;
@@ -70,7 +71,7 @@ private:
     void write_record();
     std::uint32_t place_of(std::uint32_t own) const;
     void build_vectors(const Forest& forest);
-    void read_codes(const double* row, std::vector<std::uint64_t>& codes) const;
+    void read_codes(const double* row, LookUp& found) const;
     void find_records(const double* row, LookUp& found) const;
     std::size_t place_of_code(std::size_t tree, const std::uint64_t* codes) const {
         return first_code_[tree] + ((codes[tree >> 3] >> (8 * (tree & 7))) & 0xFF);
@@ -81,7 +82,7 @@ private:
     bool minus_;
     double sign_;
     // What rows look up.
-    std::size_t n_words_ = 0;
+    std::size_t n_words_ = 0;                // of a bit vector, eight trees each: a multiple of four
     std::vector<std::size_t> columns_;       // columns with splits
     std::vector<std::size_t> first_edge_;    // where the thresholds of each begin
     std::vector<double> edges_;

@@ -1,6 +1,7 @@
 #include "trees/square.hpp"
 
 #include <limits>
+#include <type_traits>
 
 #include "core/lanes.hpp"
 
@@ -17,31 +18,98 @@ void add_row(std::size_t n, const double* one, const double* other, double* to) 
     for (std::size_t i = 0; i < n; i += lanes) (Lanes::load(one + i) + Lanes::load(other + i)).store(to + i);
 }
 
+namespace {
+
+/// Calls back for all columns up to n, two steps of them at once where there are two: sums and minima down a column wait
+/// for each other, those of two steps do not.
+template <class Use>
+SEV_INSIDE void for_columns(std::size_t n, const Use& use) {
+    std::size_t i = 0;
+    for (; i + lanes < n; i += 2 * lanes) use(i, std::integral_constant<std::size_t, 2>());
+    if (i < n) use(i, std::integral_constant<std::size_t, 1>());
+}
+
+}  // namespace
+
 SEV_WIDE_REGISTERS
-void find_lowest_shares(std::size_t n, std::size_t stride, const PairShares& shares, double* low, double* next_low) {
+void find_lowest_shares(std::size_t n, std::size_t stride, const PairShares& shares, const double* single,
+                        double others, double* lowest) {
     const Lanes third = Lanes::all(1.0 / 3.0), more = Lanes::all(shares.more);
-    for (std::size_t i = 0; i < n; i += lanes) {
-        Lanes one = Lanes::all(std::numeric_limits<double>::infinity()), two = one;
-        for (std::size_t j = 0, at = i; j < n; ++j, at += stride) {
-            const Lanes value = Lanes::load(shares.pair + at) +
-                                (third * Lanes::load(shares.least + at) + more * Lanes::load(shares.second + at));
-            two = lower(two, higher(one, value));
-            one = lower(one, value);
-        }
-        one.store(low + i);
-        two.store(next_low + i);
-    }
+    for_columns(n, [&](std::size_t i, auto steps) SEV_INSIDE_LAMBDA {
+        Lanes one[steps()], two[steps()];
+        for (std::size_t s = 0; s < steps(); ++s) one[s] = two[s] = Lanes::all(std::numeric_limits<double>::infinity());
+        for (std::size_t j = 0, at = i; j < n; ++j, at += stride)
+            for (std::size_t s = 0; s < steps(); ++s) {
+                const std::size_t here = at + s * lanes;
+                const Lanes value = Lanes::load(shares.pair + here) + (third * Lanes::load(shares.least + here) +
+                                                                      more * Lanes::load(shares.second + here));
+                two[s] = lower(two[s], higher(one[s], value));
+                one[s] = lower(one[s], value);
+            }
+        for (std::size_t s = 0; s < steps(); ++s)
+            (Lanes::load(single + i + s * lanes) + Lanes::all(0.5) * (one[s] + Lanes::all(others) * two[s]))
+                .store(lowest + i + s * lanes);
+    });
 }
 
 SEV_WIDE_REGISTERS
 void share_negative_terms(std::size_t n, std::size_t stride, const double* single, const double* pair,
                           const double* third, double* weight) {
     const Lanes zero = Lanes::all(0.0), half = Lanes::all(0.5);
-    for (std::size_t i = 0; i < n; i += lanes) {
-        Lanes sum = zero;
+    for_columns(n, [&](std::size_t i, auto steps) SEV_INSIDE_LAMBDA {
+        Lanes sum[steps()];
+        for (std::size_t s = 0; s < steps(); ++s) sum[s] = zero;
         for (std::size_t j = 0, at = i; j < n; ++j, at += stride)
-            sum = sum + lower(Lanes::load(pair + at) + Lanes::load(third + at), zero);
-        (Lanes::load(single + i) + half * sum).store(weight + i);
+            for (std::size_t s = 0; s < steps(); ++s) {
+                const std::size_t here = at + s * lanes;
+                sum[s] = sum[s] + lower(Lanes::load(pair + here) + Lanes::load(third + here), zero);
+            }
+        for (std::size_t s = 0; s < steps(); ++s)
+            (Lanes::load(single + i + s * lanes) + half * sum[s]).store(weight + i + s * lanes);
+    });
+}
+
+namespace {
+
+/// The shares of one feature with all that are below it; returns its own part.
+SEV_INSIDE double share_row(std::size_t n, const double* __restrict pair, double* __restrict effect) {
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (std::size_t lane = 0; lane < 4; ++lane) {
+            const double half = pair[i + lane] < 0.0 ? 0.5 * pair[i + lane] : 0.0;
+            effect[i + lane] += half;
+            sums[lane] += half;
+        }
+    for (; i < n; ++i) {
+        const double half = pair[i] < 0.0 ? 0.5 * pair[i] : 0.0;
+        effect[i] += half;
+        sums[0] += half;
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
+
+SEV_WIDE_REGISTERS
+void share_halves(std::size_t n, const double* pair, double* effect) {
+    for (std::size_t j = 1; j < n; ++j) {
+        effect[j] += share_row(j, pair, effect);
+        pair += j;
+    }
+}
+
+SEV_WIDE_REGISTERS
+void sort_falling(std::size_t n, double* values, std::size_t* places) {
+    for (std::size_t i = 0; i < n; ++i)
+        if (values[i] != values[i]) values[i] = std::numeric_limits<double>::infinity();
+    // How many come before each: counting needs no branch that could be guessed wrong.
+    for (std::size_t i = 0; i < n; ++i) {
+        const double value = values[i];
+        std::int64_t before = 0;
+        for (std::size_t j = 0; j < i; ++j) before += values[j] >= value ? 1 : 0;
+        for (std::size_t j = i + 1; j < n; ++j) before += values[j] > value ? 1 : 0;
+        places[before] = i;
     }
 }
 

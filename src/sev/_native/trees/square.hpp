@@ -26,12 +26,20 @@ struct PairShares {
     double more;
 };
 
-/// The two lowest shares that each of n features has of its pairs.
-void find_lowest_shares(std::size_t n, std::size_t stride, const PairShares& shares, double* low, double* next_low);
+/// For each of n features its single term and half of what it may get at most of ``others`` + 1 pairs: its lowest share,
+/// and so many times the next.
+void find_lowest_shares(std::size_t n, std::size_t stride, const PairShares& shares, const double* single,
+                        double others, double* lowest);
 
 /// For each of n features its single term and half of each pair that is below zero, with what ``third`` adds to it.
 void share_negative_terms(std::size_t n, std::size_t stride, const double* single, const double* pair,
                           const double* third, double* weight);
+
+/// Add half of each pair below zero, in a table as in ``tables.hpp``, to what either of its features has.
+void share_halves(std::size_t n, const double* pair, double* effect);
+
+/// The places of n numbers, the highest number first; equal ones stay in order. NaN counts as the highest.
+void sort_falling(std::size_t n, double* values, std::size_t* places);
 
 /// Mark which of n features may be the higher one of a pair that brings the margin down to the limit; whether any may.
 bool mark_pairs(std::size_t n, std::size_t stride, double start, const double* single, const double* pair,
