@@ -11,13 +11,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sev import references
-from sev.actions import Actions, between, suggest_actions
-from sev.core import Status, __version__
-from sev.explainers import Explainer
-from sev.explanations import Explanation, Explanations
-from sev.text import Labels
-
 if TYPE_CHECKING:
     from sev import (
         actions,
@@ -34,6 +27,7 @@ if TYPE_CHECKING:
         files,
         libraries,
         plots,
+        references,
         reports,
         space,
         testing,
@@ -41,10 +35,14 @@ if TYPE_CHECKING:
         training,
         typing,
     )
+    from sev.actions import Actions, between, suggest_actions
     from sev.comparison import compare_methods
-    from sev.explainers import load
+    from sev.core import Status, __version__
+    from sev.explainers import Explainer, load
+    from sev.explanations import Explanation, Explanations
     from sev.libraries.torch import torch_pipeline
     from sev.reports import reasons, report
+    from sev.text import Labels
     from sev.training import (
         SEVGradientBoostingClassifier,
         SEVLogisticRegression,
@@ -101,9 +99,17 @@ __all__ = [
 #: Where a name comes from that is no subpackage. Like the subpackages, it is imported when it is first used, so that
 #: ``import sev`` stays light.
 _HOMES = {
+    "Actions": "sev.actions",
+    "Explainer": "sev.explainers",
+    "Explanation": "sev.explanations",
+    "Explanations": "sev.explanations",
+    "Labels": "sev.text",
     "SEVGradientBoostingClassifier": "sev.training",
     "SEVLogisticRegression": "sev.training",
     "SEVMLPClassifier": "sev.training",
+    "Status": "sev.core",
+    "__version__": "sev.core",
+    "between": "sev.actions",
     "compare": "sev.training",
     "compare_methods": "sev.comparison",
     "load": "sev.explainers",
@@ -111,6 +117,7 @@ _HOMES = {
     "optimize": "sev.training",
     "reasons": "sev.reports",
     "report": "sev.reports",
+    "suggest_actions": "sev.actions",
     "torch_pipeline": "sev.libraries.torch",
 }
 

@@ -228,8 +228,8 @@ def test_each_class_has_credibility_of_its_own():
         ({"min_credibility": True}, "min_credibility=True"),
         ({"min_credibility": float("nan")}, "min_credibility=nan"),
         ({"min_credibility": "0.05"}, "min_credibility='0.05'"),
-        ({"kind": "plus", "min_credibility": 0.1}, 'use kind="minus"'),
-        ({"kind": "plus", "order": "credible"}, 'use kind="minus"'),
+        ({"kind": "plus", "min_credibility": 0.1}, 'works with kind="minus" only'),
+        ({"kind": "plus", "order": "credible"}, 'works with kind="minus" only'),
     ],
 )
 def test_options_are_checked(options, problem):

@@ -145,8 +145,8 @@ def test_a_lie_about_a_size_is_noticed(archive):
 
 
 def test_members_must_be_those_of_an_explainer(archive):
-    refused(rebuilt(archive, extra__txt=b"x"), "members of an explainer")
-    refused(rebuilt(archive, sample__json=None), "members of an explainer")
+    refused(rebuilt(archive, extra__txt=b"x"), "not a saved explainer")
+    refused(rebuilt(archive, sample__json=None), "not a saved explainer")
     refused(rebuilt(archive, lambda m: {**m, "members": {}}), "members")
 
 

@@ -41,6 +41,38 @@ def test_import_loads_nothing_heavy():
     assert loaded.strip() == "[]"
 
 
+def test_import_alone_loads_nothing_beside_the_standard_library():
+    """What a name needs is loaded with the name: a command that only shows its help does not wait for pandas."""
+    names = ("numpy", "pandas", "scipy", "sklearn", "joblib", "narwhals", "sev.core", "sev.explainers", "sev._native")
+    loaded = run(f"import sys, sev; print([name for name in {names!r} if name in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
+def test_the_explainer_loads_nothing_that_only_some_calls_need():
+    names = (*HEAVY, "sklearn.pipeline", "sklearn.preprocessing", "rich", "skops", "yaml", "jinja2")
+    ours = (
+        "sev.files._explainers",
+        "sev.files._skops",
+        "sev.training",
+        "sev.comparison",
+        "sev.datasets",
+        "sev.reports",
+    )
+    code = f"import sys, sev; sev.Explainer; print([name for name in {names + ours!r} if name in sys.modules])"
+    assert run(code).strip() == "[]"
+
+
+def test_names_that_are_loaded_when_they_are_used_are_those_of_their_packages():
+    code = """
+import pickle, sev
+from sev import Actions, Explainer, Labels, Status, __version__, between, references
+print(sev.Explainer is Explainer, sev.references is references, sev.Status is pickle.loads(pickle.dumps(Status)))
+from sev.explainers import Explainer as same
+print(Explainer is same, sorted(sev.__all__) == dir(sev), hasattr(sev, "no_such_name"), __version__ == sev.__version__)
+"""
+    assert run(code).split() == ["True", "True", "True", "True", "True", "False", "True"]
+
+
 def test_import_reads_no_language_and_no_data_sets():
     loaded = run("import sys, sev; print([name for name in ('yaml', 'sev.datasets') if name in sys.modules])")
     assert loaded.strip() == "[]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar, overload
 
@@ -141,7 +141,7 @@ class LazyList(Sequence[T], Generic[T]):
         everything = range(self._length)
         return self.take(everything[place]) if isinstance(place, slice) else self.get([everything[place]])[0]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[T]:
         return iter(self.get(range(self._length)))
 
     def __reduce__(self) -> Any:

@@ -11,10 +11,11 @@ from sev.credibility._mixture import FittedGaussianMixture, GaussianMixture
 from sev.credibility._neighbours import FittedNearestNeighbours, NearestNeighbours
 from sev.credibility._plain import credibility_from_plain, credibility_to_plain
 from sev.credibility._protocol import FittedMeasure, Measure, OtherRows
-from sev.credibility._ranks import Credibility, MixedCredibility, as_measure
+from sev.credibility._ranks import Credibility, CredibilityLike, MixedCredibility, as_measure
 
 __all__ = [
     "Credibility",
+    "CredibilityLike",
     "FittedFunction",
     "FittedGaussianMixture",
     "FittedIsolationForest",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sev.credibility._protocol import OtherRows
 from sev.exceptions import InputError
@@ -36,7 +36,7 @@ class Function:
     0.3333333333333333
     """
 
-    function: Callable[[NativeTable], Any]
+    function: Callable[[NativeTable], ArrayLike]
 
     def fit(self, others: OtherRows) -> FittedFunction:
         """Nothing is learned.
@@ -64,7 +64,7 @@ class FittedFunction:
         As for :class:`Function`.
     """
 
-    function: Callable[[NativeTable], Any]
+    function: Callable[[NativeTable], ArrayLike]
 
     @property
     def name(self) -> str:

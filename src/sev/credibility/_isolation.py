@@ -13,7 +13,7 @@ from sev.backends.trees import Forest, Tree, build_forest, single_precision
 from sev.credibility._protocol import OtherRows
 from sev.exceptions import ArchiveError, InputError
 from sev.references import NumberColumn, as_numbers, joint_values
-from sev.typing import FloatArray, IntArray
+from sev.typing import Cell, FloatArray, IntArray
 
 #: Path lengths are rounded to this, so that their sums are exact in every order.
 _STEP = 2.0**-20
@@ -124,8 +124,8 @@ class RankedColumns:
     """
 
     numbers: tuple[NumberColumn, ...]
-    matches: tuple[tuple[Any, ...], ...]
-    values: tuple[tuple[Any, ...], ...]
+    matches: tuple[tuple[Cell, ...], ...]
+    values: tuple[tuple[Cell, ...], ...]
     features: IntArray
 
     @classmethod
@@ -139,7 +139,7 @@ class RankedColumns:
             numbers.append(NumberColumn(column=one.column, middle=below, scale=one.scale))
         values = []
         for columns in others.distance.matches:
-            counts: dict[Any, int] = {}
+            counts: dict[Cell, int] = {}
             for value in joint_values(others.rows, columns):
                 counts[value] = counts.get(value, 0) + 1
             values.append(tuple(sorted(counts, key=lambda value, n=counts: (-n[value], repr(value)))))  # type: ignore[misc]
@@ -250,7 +250,10 @@ class FittedIsolationForest:
         """The trees as searches take them."""
         n_nodes = int(self.sizes.sum()) if len(self.sizes) and self.sizes.min() > 0 else -1
         if any(len(part) != n_nodes for part in (self.left, self.right, self.column, self.value)):
-            raise ArchiveError("The file's isolation forest is damaged: its arrays do not have the same length.")
+            raise ArchiveError(
+                "The file's isolation forest is damaged, as its arrays do not have the same length: save the explainer "
+                "again."
+            )
         ends = np.cumsum(self.sizes)[:-1]
         parts = [np.split(part, ends) for part in (self.left, self.right, self.column, self.value)]
         trees = [
@@ -259,6 +262,6 @@ class FittedIsolationForest:
         ]
         return build_forest(trees, n_columns=len(self.columns.features), base=0.0)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is made on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "forest"}

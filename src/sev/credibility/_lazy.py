@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any
 
-from sev.credibility._protocol import OtherRows
-from sev.credibility._ranks import Credibility, as_measure
+from sev.credibility._function import Function
+from sev.credibility._protocol import Measure, OtherRows
+from sev.credibility._ranks import Credibility, CredibilityLike, as_measure
 
 
 class LazyCredibility:
@@ -20,8 +20,8 @@ class LazyCredibility:
         The rows.
     """
 
-    def __init__(self, given: Any, others: OtherRows) -> None:
-        self._measure: Any = as_measure(given)
+    def __init__(self, given: CredibilityLike, others: OtherRows) -> None:
+        self._measure: Measure | Function | None = as_measure(given)
         self._others: OtherRows | None = others
         self._fitted: Credibility | None = None
         self._lock = Lock()
@@ -58,9 +58,9 @@ class LazyCredibility:
                 self._fitted = Credibility.of(self._measure, self._others)
             return self._fitted
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = {name: value for name, value in self.__dict__.items() if name != "_lock"}
         return {**state, "_measure": None, "_others": None} if self._fitted is not None else state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _lock=Lock())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -162,6 +161,6 @@ class FittedNearestNeighbours:
     def _nearest(self) -> NearestRows:
         return NearestRows(self.rows, self.distance)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is made on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "_nearest"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from sev.credibility._neighbours import FittedNearestNeighbours
 from sev.credibility._ranks import Credibility
 from sev.exceptions import ArchiveError, InputError
 from sev.references import Distance, NumberColumn, Points
+from sev.typing import Cell, JSONValue, Parsed
 
 _OBJECTS = PlainObjects(
     {
@@ -28,7 +28,7 @@ _OBJECTS = PlainObjects(
 )
 
 
-def credibility_to_plain(credibility: Credibility, encode: Callable[[Any], Any]) -> dict[str, Any]:
+def credibility_to_plain(credibility: Credibility, encode: Callable[[Cell], JSONValue]) -> dict[str, JSONValue]:
     """Lists, mappings and cells; ``encode`` writes a cell or a table.
 
     Parameters
@@ -61,7 +61,7 @@ def credibility_to_plain(credibility: Credibility, encode: Callable[[Any], Any])
 
 
 def credibility_from_plain(
-    plain: Any, decode: Callable[[Any], Any], example: pd.DataFrame, n_features: int
+    plain: Parsed, decode: Callable[[Parsed], Cell], example: pd.DataFrame, n_features: int
 ) -> Credibility:
     """Inverse of :func:`credibility_to_plain`.
 
@@ -100,7 +100,7 @@ def credibility_from_plain(
         raise ArchiveError(f"The file's credibility is damaged: {type(error).__name__}: {error}.") from error
     is_line = isinstance(ranks, np.ndarray) and ranks.ndim == 1 and len(ranks) > 0
     if not is_line or not fits or not (np.diff(ranks) >= 0).all():
-        raise ArchiveError("The file's credibility is damaged.")
+        raise ArchiveError("The file's credibility is damaged: save the explainer again.")
     if values.shape != (len(example),) or np.isnan(values).any():
-        raise ArchiveError("The file's credibility is damaged.")
+        raise ArchiveError("The file's credibility is damaged: save the explainer again.")
     return credibility

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from sev.credibility._function import FittedFunction, Function
 from sev.credibility._isolation import IsolationForest
@@ -15,7 +17,7 @@ from sev.credibility._neighbours import NearestNeighbours
 from sev.credibility._protocol import FittedMeasure, Measure, OtherRows
 from sev.exceptions import InputError
 from sev.space import TableForm
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
 
 _NAMES: dict[str, Measure] = {
     "isolation": IsolationForest(),
@@ -24,7 +26,11 @@ _NAMES: dict[str, Measure] = {
 }
 
 
-def as_measure(given: Any) -> Measure | Function:
+#: What a user may pass as ``credibility=``: None, a name, a measure, or a function from rows to numbers.
+CredibilityLike: TypeAlias = "str | Measure | Function | Callable[[NativeTable], ArrayLike] | None"
+
+
+def as_measure(given: CredibilityLike) -> Measure | Function:
     """Turn what a user passes as ``credibility=`` into a measure.
 
     Parameters
@@ -75,7 +81,7 @@ class Credibility:
     ranks: FloatArray
 
     @classmethod
-    def of(cls, given: Any, others: OtherRows) -> Credibility:
+    def of(cls, given: CredibilityLike, others: OtherRows) -> Credibility:
         """Fit a measure on rows of the other class.
 
         Parameters

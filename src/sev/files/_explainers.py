@@ -59,9 +59,9 @@ def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> byte
         assign = target.reference.assign
         if assign is not None and not isinstance(assign, Assignment):
             raise InputError(
-                f"The reference ({target.reference.name}) picks a row for each query with a function of its own, which "
-                "has no form that is safe to load. Use an Assignment of sev.references, or make one explainer for each "
-                "reference row and save those."
+                f"The reference ({target.reference.name}) cannot be saved: it picks a row for each query with a Python "
+                "function of its own, which no file can hold safely. Use an Assignment of sev.references, or make one "
+                "explainer for each reference row and save those."
             )
     plain = {
         "form": form_to_plain(parts.form),
@@ -113,7 +113,7 @@ def unpack_explainer(data: bytes, *, trust_pickle: bool = False) -> ExplainerPar
     """
     manifest, members = unpack(data)
     if set(members) != {"explainer.json", "sample.json", "model.bin"}:
-        raise ArchiveError("The file does not have the members of an explainer.")
+        raise ArchiveError("The file is not a saved explainer, or it lacks members of one, or has others.")
     with refusing("its description is damaged"):
         described = _described(json.loads(members["explainer.json"]), json.loads(members["sample.json"]))
     model = model_from_bytes(manifest.get("model_form"), members["model.bin"], trust_pickle=trust_pickle)
@@ -158,7 +158,7 @@ def _reference_to_plain(reference: FittedReference) -> dict[str, Any]:
 def _reference_from_plain(plain: Any, form: Any) -> FittedReference:
     rows = frame_from_plain(plain["rows"])
     if tuple(rows.columns) != form.columns or not len(rows):
-        raise ArchiveError("The file's reference does not have the columns of its rows.")
+        raise ArchiveError("The reference in the file has other columns than its rows: the file is damaged.")
     if "assign" not in plain:
         return FittedReference(rows, str(plain["name"]))
     reference = FittedReference(

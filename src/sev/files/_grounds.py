@@ -21,7 +21,9 @@ def ground_from_plain(plain: Any, n_features: int, n_references: int) -> Ground 
     if plain is None:
         return None
     if not isinstance(plain, list) or len(plain) != n_features:
-        raise ArchiveError("The file's statistics of the background do not match its features.")
+        raise ArchiveError(
+            "The file's statistics of the background do not match its features: save the explainer again."
+        )
     return Ground(tuple(_feature_from_plain(one, n_references) for one in plain))
 
 
@@ -45,10 +47,14 @@ def _feature_from_plain(plain: Any, n_references: int) -> FeatureGround:
         low, high, scale, step = (value_from_plain(plain[name]) for name in ("low", "high", "scale", "step"))
         band = np.array([[value_from_plain(end) for end in one] for one in plain["band"]], dtype=np.float64)
         if not float(scale) > 0 or not (step is None or float(step) > 0) or band.shape != (n_references, 2):
-            raise ArchiveError("The file's statistics of the background are inconsistent.")
+            raise ArchiveError(
+                "The file's statistics of the background contradict each other: save the explainer again."
+            )
         observed = np.array([value_from_plain(value) for value in plain["observed"]], dtype=np.float64)
         if not (np.diff(observed) > 0).all():
-            raise ArchiveError("The file's statistics of the background are inconsistent.")
+            raise ArchiveError(
+                "The file's statistics of the background contradict each other: save the explainer again."
+            )
         return NumberGround(
             float(low), float(high), float(scale), None if step is None else float(step), band, observed
         )
@@ -56,5 +62,5 @@ def _feature_from_plain(plain: Any, n_references: int) -> FeatureGround:
     names = tuple(value_from_plain(name) for name in plain["names"])
     missing = tuple(value_from_plain(cell) for cell in plain["missing"])
     if len(names) != len(choices) or any(len(choice) != len(missing) for choice in choices):
-        raise ArchiveError("The file's statistics of the background are inconsistent.")
+        raise ArchiveError("The file's statistics of the background contradict each other: save the explainer again.")
     return ChoiceGround(choices, names, plain["ordered"] is True, missing)

@@ -56,7 +56,7 @@ def load_model(path: str | Path, *, trust_pickle: bool = False) -> Any:
     path = Path(path)
     form = _FORMS.get(path.suffix.lower())
     if not path.exists():
-        raise InputError(f"{path} does not exist.")
+        raise InputError(f"{path} does not exist: check the name and the folder.")
     if form is None:
         raise InputError(f"{path} is not known as a model file by its ending: use one of {', '.join(_FORMS)}.")
     if form == "pickle" and trust_pickle:
