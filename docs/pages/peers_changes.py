@@ -21,7 +21,7 @@ them as orders of magnitude. `benchmarks/peers_changes.py` measures again.
 
 *Cost* is the sum of all changes in standard deviations. *Proven* is the share of rows for which the method proves that
 no smaller set, or no less costly change, is permitted. *Broken* is the share of rows whose change breaks a constraint:
-NICE takes none of them, DiCE was passed the ranges and the frozen feature.
+{nice}DiCE was passed the ranges and the frozen feature.
 """
 
 RATIOS = """
@@ -48,7 +48,7 @@ NOTES = """
 - Where both prove an answer, sizes and costs are the same: `tests/actions/test_treecf.py` checks that.
 - The least cost of any number of features is harder than the fewest features: within its budget of about a second a
   row, sev proved {cost_proven:.0%} of these rows. The others are "feasible": the cost is that of the best change found.
-- treecf also bounds how unusual a change may be (an isolation forest); NICE and DiCE take any model.
+- treecf also bounds how unusual a change may be (an isolation forest); {any_model} any model.
 """
 
 
@@ -62,7 +62,9 @@ def page(document: dict[str, Any]) -> str:
     """The page, from results."""
     lines = pd.DataFrame(document["lines"])
     versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
-    parts = [HEAD.format(n_rows=lines["row"].nunique(), versions=versions, limit=document["limit"])]
+    has_nice = (lines["method"] == "NICE").any()
+    nice = "NICE takes none of them, " if has_nice else ""
+    parts = [HEAD.format(n_rows=lines["row"].nunique(), versions=versions, limit=document["limit"], nice=nice)]
     for size, some in reversed(list(lines.groupby("smallest"))):
         title = f"Rows whose smallest set has {size} feature{'s' if size > 1 else ''}"
         is_hardest = size == lines["smallest"].max()
@@ -70,7 +72,8 @@ def page(document: dict[str, Any]) -> str:
     parts.append(RATIOS + _ratios(lines, document["batches"]))
     parts.append(MENU + _menus(document["menus"], document["batches"]))
     cost = lines[lines["method"] == "sev, least cost"]
-    parts.append(NOTES.format(cost_proven=cost["proven"].mean()))
+    any_model = "NICE and DiCE take" if has_nice else "DiCE takes"
+    parts.append(NOTES.format(cost_proven=cost["proven"].mean(), any_model=any_model))
     return "".join(parts)
 
 

@@ -136,7 +136,7 @@ def test_rows_that_the_model_alone_answers_are_kept_as_they_are(case):
     whole = _free_batches.answer_free_chunk
     asked = []
 
-    def answer(tasks, queries, settings, *, first_only=False):
+    def answer(tasks, queries, settings, *, first_only=False, **_):
         asked.append((len(queries), first_only))
         found = whole(tasks, queries, settings, first_only=first_only)
         if not first_only:
@@ -154,3 +154,16 @@ def test_rows_that_the_model_alone_answers_are_kept_as_they_are(case):
         asked.clear()
         assert_same(later, at_once)
     assert sum(n for n, _ in asked) == n_waiting
+
+
+def test_rows_of_sums_are_searched_at_once_where_none_takes_long():
+    explainer, rows = make_explainer("linear")
+    rows = pd.concat([rows] * 2)[:70]
+
+    def count_chunks(**options):
+        with patch.object(_free_batches, "answer_free_chunk", wraps=_free_batches.answer_free_chunk) as asked:
+            explainer.explain(rows, values="any", **options)
+        return asked.call_count
+
+    assert count_chunks() == 1
+    assert count_chunks(minimise="cost") > 1

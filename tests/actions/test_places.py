@@ -13,6 +13,7 @@ from sev.actions import (
     Ground,
     NumberDestinations,
 )
+from sev.actions._cells import find_rows
 from sev.backends.free import move_rows
 from sev.space import FeatureSpace
 
@@ -71,3 +72,12 @@ def test_rows_of_numbers_move_as_rows_with_other_columns_do():
     wide = move_rows(frame.assign(text="x"), space, destinations, rows, sets, targets)
     pd.testing.assert_frame_equal(moved, wide.drop(columns="text"))
     assert not moved.equals(frame.iloc[rows].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("n_rows", [1, 5, 20_000])
+def test_rows_of_numbers_are_found_among_choices(n_rows):
+    known = np.array([[0.0, 1.0], [1.0, 0.0], [np.nan, 1.0], [-0.0, 2.0]])
+    rows = np.array([[0.0, 1.0], [-0.0, 1.0], [np.nan, 1.0], [0.0, 2.0], [np.nan, np.nan]])
+    repeated = rows[np.arange(n_rows) % 5]
+    assert find_rows(known, repeated).tolist() == [[0, 0, 2, 3, -1][row % 5] for row in range(n_rows)]
+    assert find_rows(known[:0], repeated).tolist() == [-1] * n_rows

@@ -87,6 +87,34 @@ def test_the_price_of_locks_and_the_menu(case):
     assert len(seen) > 1
 
 
+@pytest.mark.parametrize("values", ["reference", "typical", "any"])
+def test_the_menu_scores_the_sets_of_a_size_together(case, values, monkeypatch):
+    rows, model, _ = case
+    wide = pd.concat([rows.add_suffix(str(copy)) for copy in range(4)], axis=1)
+    labels = model.predict(rows)
+    wider = LogisticRegression().fit(wide, labels)
+    row = wide[wider.predict(wide) == 1].iloc[0]
+    calls, usual = [], LogisticRegression.predict_proba
+    monkeypatch.setattr(LogisticRegression, "predict_proba", lambda self, X: calls.append(len(X)) or usual(self, X))
+    explainer = sev.Explainer(wider, wide, labels)
+    calls.clear()
+    menu = explainer.menu(row, max_size=2, values=values)
+    assert len(menu) > 20
+    assert 0 < len(calls) < 10
+
+
+def test_a_price_is_that_of_the_set_which_explain_puts_first():
+    generator = np.random.default_rng(1)
+    rows = pd.DataFrame(generator.normal(size=(200, 3)), columns=list("abc")) * [1.0, 3.0, 2.0]
+    labels = (rows.a * 3 + rows.b + rows.c > 0).to_numpy().astype(int)
+    model = LogisticRegression().fit(rows, labels)
+    explainer = sev.Explainer(model, rows, labels)
+    for values in ("reference", "any"):
+        for label in rows.index[model.predict(rows) == 1][:20]:
+            price = explainer.price(rows.loc[label], ["a"], values=values)
+            assert price["cost_without"].tolist() == [explainer.explain_one(rows.loc[label], values=values).cost]
+
+
 def test_bad_questions_are_refused(case):
     rows, model, explainer = case
     other = rows.loc[rows.index[model.predict(rows) == 0][0]]

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sev
-from sev.backends.free import _additive
+from sev.backends.free import _additive_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::sev.exceptions.ReferenceWarning")
 
@@ -58,13 +58,13 @@ def test_sums_within_rounding_of_the_decision_are_decided_by_the_model(monkeypat
     model.intercept_[:] = 0.0
     scores = []
 
-    def solve(problem, start, gains, slack, solve=_additive.solve_gains):
+    def solve(problem, start, gains, slack, solve=_additive_run.solve_gains):
         sums = start[:, None] + gains
         exact = [[problem.evaluate(np.array([row]), np.eye(6, dtype=bool)[[at]])[0] for at in range(6)] for row in (0,)]
         scores.append((sums, slack, exact))
         return solve(problem, start, gains, slack)
 
-    monkeypatch.setattr(_additive, "solve_gains", solve)
+    monkeypatch.setattr(_additive_run, "solve_gains", solve)
     actions = sev.Actions(allowed={name: [0.0, 1.0] for name in rows})
     explainer = sev.Explainer(model, rows, labels, actions=actions, threshold=0.5, allow_positive_reference=True)
     explainer.explain(rows[model.predict_proba(rows)[:, 1] >= 0.5].iloc[:30], values="any")

@@ -10,6 +10,7 @@ from sev.actions._destinations import (
     FeatureDestinations,
     Moves,
     NumberDestinations,
+    NumberTable,
 )
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
 from sev.actions._ground import ChoiceGround, FeatureGround, Ground, NumberGround, cell_key
@@ -33,6 +34,7 @@ __all__ = [
     "Moves",
     "NumberDestinations",
     "NumberGround",
+    "NumberTable",
     "PermittedReferences",
     "Rule",
     "between",

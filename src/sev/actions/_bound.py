@@ -5,30 +5,45 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from sev.actions._actions import Actions
-from sev.actions._bounds import Between, plain_number
+from sev.actions._cells import CellTable, find_rows
+from sev.actions._checks import check_actions, entry_of, every_value, is_named
 from sev.actions._destinations import ChoiceDestinations, Destinations, FeatureDestinations, NumberDestinations
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
 from sev.actions._ground import (
     ChoiceGround,
-    FeatureGround,
     Ground,
     NumberGround,
     as_numbers,
     cell_key,
     cells_key,
     distinct_cells,
+    holds_missing,
 )
 from sev.actions._rules import Rule
-from sev.exceptions import InputError, UnknownFeatureError
+from sev.exceptions import UnknownFeatureError
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, FloatArray, IntArray, Values
+
+
+class _NumberTraits(NamedTuple):
+    """What actions and background say about one number, whatever the row."""
+
+    number: int
+    column: Any
+    ground: NumberGround
+    limits: Any
+    rises: bool
+    falls: bool
+    may_be_missing: bool
+    step: float | None
+    weight: float
 
 
 class Order(NamedTuple):
@@ -57,13 +72,7 @@ class BoundActions:
     ground: Ground
 
     def __post_init__(self) -> None:
-        self._check_names()
-        for number, name in enumerate(self.space.names):
-            self._check_feature(name, self.ground.features[number])
-        for name, limits in self.actions.within.items():
-            self._check_limits(name, limits)
-        for rule in self.actions.rules:
-            self._check_rule(rule)
+        check_actions(self.actions, self.space, self.ground, self.step)
 
     @property
     def frozen(self) -> BoolArray:
@@ -133,6 +142,10 @@ class BoundActions:
         dict of int to ndarray of float64
             Sorted values, by place of the feature.
         """
+        return dict(self._observed)
+
+    @cached_property
+    def _observed(self) -> dict[int, FloatArray]:
         return {
             number: one.observed for number, one in enumerate(self.ground.features) if isinstance(one, NumberGround)
         }
@@ -200,66 +213,92 @@ class BoundActions:
             One entry for each feature.
         """
         frozen = self.frozen if allowed is None else ~allowed
-        return Destinations(
-            features=tuple(
-                None if frozen[number] else self._feature(number, queries, references, assigned, values)
-                for number in range(len(self.space))
+        numbers = [one for one in self._number_traits if not frozen[one.number]]
+        features: list[FeatureDestinations] = [None] * len(self.space)
+        cells = CellTable(queries)
+        for one, mine in zip(numbers, self._numbers(numbers, cells, assigned, values), strict=True):
+            features[one.number] = mine
+        are_numbers = {one.number for one in self._number_traits}
+        for number in range(len(self.space)):
+            if not frozen[number] and number not in are_numbers:
+                features[number] = self._choices(number, cells, references, assigned, values)
+        return Destinations(features=tuple(features))
+
+    @cached_property
+    def _number_traits(self) -> tuple[_NumberTraits, ...]:
+        """What is written about each number whose values are not listed; the same for all rows."""
+        return tuple(
+            _NumberTraits(
+                number=number,
+                column=self.space.features[number].columns[0],
+                ground=ground,
+                limits=self._entry("within", number, None),
+                rises=self._is_named("increase", number),
+                falls=self._is_named("decrease", number),
+                may_be_missing=self._is_named("allow_missing", number),
+                step=self.step(number),
+                weight=self.weight(number),
             )
+            for number, ground in enumerate(self.ground.features)
+            if isinstance(ground, NumberGround) and self._entry("allowed", number, None) is None
         )
 
-    def _feature(
-        self, number: int, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray, values: Values
-    ) -> FeatureDestinations:
-        ground = self.ground.features[number]
-        if isinstance(ground, NumberGround) and self._entry("allowed", number, None) is None:
-            return self._numbers(number, ground, queries, assigned, values)
-        return self._choices(number, queries, references, assigned, values)
-
+    @staticmethod
     def _numbers(
-        self, number: int, ground: NumberGround, queries: pd.DataFrame, assigned: IntArray, values: Values
-    ) -> NumberDestinations:
-        [column] = self.space.features[number].columns
-        old = as_numbers(queries[column])
-        low, high = np.full(len(old), -np.inf), np.full(len(old), np.inf)
+        numbers: Sequence[_NumberTraits], cells: CellTable, assigned: IntArray, values: Values
+    ) -> list[NumberDestinations]:
+        """Destinations of numbers, all at once; tables of shape (n_numbers, n_rows)."""
+        if not numbers:
+            return []
+        old = cells.numbers([one.column for one in numbers])
+        low, high = np.full_like(old, -np.inf), np.full_like(old, np.inf)
         if values == "any":
-            low, high = np.full(len(old), ground.low), np.full(len(old), ground.high)
+            low[:] = np.array([one.ground.low for one in numbers])[:, None]
+            high[:] = np.array([one.ground.high for one in numbers])[:, None]
         elif values == "typical":
-            low, high = ground.band[assigned, 0].copy(), ground.band[assigned, 1].copy()
-        limits = self._entry("within", number, None)
-        if limits is not None:
-            at_least, at_most = limits.limits(old)
-            low, high = np.maximum(low, at_least), np.minimum(high, at_most)
-        if self._is_named("increase", number):
-            low = np.maximum(low, old)
-        if self._is_named("decrease", number):
-            high = np.minimum(high, old)
+            low, high = (np.array([one.ground.band[assigned, end] for one in numbers]) for end in (0, 1))
+        for place, one in enumerate(numbers):
+            if one.limits is not None:
+                at_least, at_most = one.limits.limits(old[place])
+                low[place], high[place] = np.maximum(low[place], at_least), np.minimum(high[place], at_most)
+            if one.rises:
+                low[place] = np.maximum(low[place], old[place])
+            if one.falls:
+                high[place] = np.minimum(high[place], old[place])
         # a change from a missing value, or within a band that is not known, has no limits: nothing is permitted
         unknown = np.isnan(low) | np.isnan(high)
-        return NumberDestinations(
-            old=old,
-            low=np.where(unknown, np.inf, low),
-            high=np.where(unknown, -np.inf, high),
-            step=self.step(number),
-            origin=np.zeros(len(old)),
-            missing=np.full(len(old), self._is_named("allow_missing", number)) & ~np.isnan(old),
-            scale=ground.scale,
-            weight=self.weight(number),
-        )
+        low[unknown], high[unknown] = np.inf, -np.inf
+        missing = np.array([one.may_be_missing for one in numbers])[:, None] & ~np.isnan(old)
+        origin = np.zeros(old.shape[1])
+        return [
+            NumberDestinations(
+                old=old[place],
+                low=low[place],
+                high=high[place],
+                step=one.step,
+                origin=origin,
+                missing=missing[place],
+                scale=one.ground.scale,
+                weight=one.weight,
+            )
+            for place, one in enumerate(numbers)
+        ]
 
     def _choices(
-        self, number: int, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray, values: Values
+        self, number: int, cells: CellTable, references: pd.DataFrame, assigned: IntArray, values: Values
     ) -> ChoiceDestinations:
+        queries = cells.frame
         choices, names, is_ordered = self._choices_of(number)
-        old = self.places(number, queries, choices)
+        old = self._places(number, cells, choices)
         allowed = np.ones((len(old), len(choices)), dtype=np.bool_)
         if self._is_named("allow_missing", number):
             missing = self._missing(number)
             if cells_key(missing) not in self._keys(number, choices):
                 choices = (*choices, missing)
                 allowed = np.column_stack([allowed, np.ones(len(old), dtype=np.bool_)])
-                old = self.places(number, queries, choices)
+                old = self._places(number, cells, choices)
         else:
-            allowed[:, [any(cell[0] == "missing" for cell in key) for key in self._keys(number, choices)]] = False
+            allowed[:, self._are_missing(number, choices)] = False
         listed = self._entry("allowed", number, None)
         if listed is not None:
             allowed[:, : len(names)] &= _allowed_moves(listed, names, old)
@@ -296,7 +335,7 @@ class BoundActions:
         if isinstance(ground, ChoiceGround):
             return ground.choices, ground.names, ground.is_ordered
         listed = self._entry("allowed", number, ())
-        values = sorted({float(one) for one in _every_value(listed)})
+        values = sorted({float(one) for one in every_value(listed)})
         return tuple((one,) for one in values), tuple(values), True
 
     def _keys(self, number: int, choices: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...]]:
@@ -327,9 +366,26 @@ class BoundActions:
         ndarray of int64
             One for each row.
         """
-        place = {key: index for index, key in enumerate(self._keys(number, choices))}
-        distinct, kind = distinct_cells([rows[column] for column in self.space.features[number].columns])
-        return np.array([place.get(cells_key(cells), -1) for cells in distinct], dtype=np.int64)[kind]
+        return self._places(number, CellTable(rows), choices)
+
+    def _places(self, number: int, cells: CellTable, choices: Sequence[tuple[Any, ...]]) -> IntArray:
+        columns = self.space.features[number].columns
+        ground = self.ground.features[number]
+        if isinstance(ground, ChoiceGround) and choices is ground.choices:
+            if cells.is_plain and ground.table is not None:
+                return find_rows(ground.table, cells.plain(columns))
+            place = ground.place_of
+        else:
+            place = {key: index for index, key in enumerate(self._keys(number, choices))}
+        distinct, kind = distinct_cells([cells.frame[column] for column in columns])
+        return np.array([place.get(cells_key(one), -1) for one in distinct], dtype=np.int64)[kind]
+
+    def _are_missing(self, number: int, choices: Sequence[tuple[Any, ...]]) -> BoolArray:
+        """Choices with a missing cell."""
+        ground = self.ground.features[number]
+        if isinstance(ground, ChoiceGround) and choices is ground.choices:
+            return ground.are_missing
+        return holds_missing(self._keys(number, choices))
 
     def is_ordered(self, number: int) -> bool:
         """Whether the choices of a feature stand in an order that means something.
@@ -375,107 +431,11 @@ class BoundActions:
 
     # -- entries by number of the feature ------------------------------------------------------------------------------
 
-    def _aliases(self, number: int) -> tuple[str, ...]:
-        feature = self.space.features[number]
-        return tuple(dict.fromkeys([feature.name, *map(str, feature.columns)]))
-
     def _entry(self, entry: str, number: int, default: Any) -> Any:
-        held: Mapping[str, Any] = getattr(self.actions, entry)
-        return next((held[name] for name in self._aliases(number) if name in held), default)
+        return entry_of(self.actions, self.space, entry, number, default)
 
     def _is_named(self, entry: str, number: int) -> bool:
-        return any(name in getattr(self.actions, entry) for name in self._aliases(number))
-
-    # -- checks --------------------------------------------------------------------------------------------------------
-
-    def _check_names(self) -> None:
-        seen: dict[tuple[str, int], str] = {}
-        for entry, name in self.actions.named():
-            number = int(np.flatnonzero(self.space.select([name], what=entry))[0])
-            first = seen.setdefault((entry, number), name)
-            if entry != "rules" and first != name:
-                raise InputError(f"{entry} names {first!r} and {name!r}, which are one feature: leave one out.")
-
-    def _check_feature(self, name: str, ground: FeatureGround) -> None:
-        number = self.space.names.index(name)
-        if isinstance(ground, NumberGround):
-            for one in _every_value(self._entry("allowed", number, ())):
-                if isinstance(one, (str, bool)):
-                    raise InputError(f"allowed[{name!r}] lists {one!r}, but {name!r} holds numbers: list numbers.")
-            return
-        for entry in ("increase", "decrease"):
-            if self._is_named(entry, number) and not ground.is_ordered:
-                raise InputError(
-                    f"{entry} names {name!r}, whose values have no order ({_few(ground.names)}): list the permitted "
-                    f"moves in allowed, or make the column an ordered category."
-                )
-        for entry in ("within", "steps"):
-            if self._is_named(entry, number):
-                raise InputError(f"{entry} names {name!r}, which does not hold numbers: use allowed.")
-        for one in _every_value(self._entry("allowed", number, ())):
-            if cell_key(one) not in {cell_key(known) for known in ground.names if known is not None}:
-                close = get_close_matches(str(one), [str(known) for known in ground.names], n=1)
-                meant = f" Did you mean {close[0]!r}?" if close else ""
-                quoted = " In YAML, yes and no need quotes." if isinstance(one, bool) else ""
-                raise InputError(
-                    f"allowed[{name!r}] lists {one!r}, which the background does not hold.{meant}{quoted} "
-                    f"It holds {_few(ground.names)}."
-                )
-
-    def _check_limits(self, name: str, limits: Any) -> None:
-        number = int(np.flatnonzero(self.space.select([name], what="within"))[0])
-        ground = self.ground.features[number]
-        if not isinstance(limits, Between) or not isinstance(ground, NumberGround) or math.isnan(ground.low):
-            return
-        shown = f"within[{name!r}]={limits}"
-        if limits.low > ground.high or limits.high < ground.low:
-            raise InputError(
-                f"{shown} lies outside the background, which goes from {plain_number(ground.low)} to "
-                f"{plain_number(ground.high)}: no permitted value is left. Write bounds that reach into it, or put "
-                f"{name!r} under frozen."
-            )
-        step = self.step(number)
-        low, high = np.array([limits.low]), np.array([limits.high])
-        if step is not None and first_on_grid(low, step)[0] > last_on_grid(high, step)[0]:
-            raise InputError(f"{shown} holds no multiple of {plain_number(step)}, the step of {name!r}: widen it.")
-
-    def _check_rule(self, rule: Rule) -> None:
-        for name in rule.names:
-            number = int(np.flatnonzero(self.space.select([name], what="rules"))[0])
-            columns = self.space.features[number].columns
-            if len(columns) > 1 and name not in columns:
-                raise InputError(
-                    f"rules: {rule.text!r} names {name!r}, which has several columns: name one of {list(columns)[:5]}."
-                )
-            ground = self.ground.features[number]
-            if name in rule.booleans and isinstance(ground, NumberGround) and not {*ground.observed} <= {0.0, 1.0}:
-                raise InputError(
-                    f"rules: {name!r} stands alone in {rule.text!r}, but holds numbers other than 0 and 1: compare it "
-                    f"with a value, such as {name} > 0."
-                )
-            self._check_texts(rule, name, ground, n_columns=len(columns))
-            if name in rule.numbers and len(columns) == 1 and isinstance(ground, ChoiceGround):
-                held = {type(one) for (one,) in ground.choices}
-                if not held <= {int, float, bool}:
-                    raise InputError(
-                        f"rules: {rule.text!r} calculates with {name!r}, which does not hold numbers "
-                        f"({_few(ground.names)}): compare it with one of its values."
-                    )
-
-    def _check_texts(self, rule: Rule, name: str, ground: FeatureGround, *, n_columns: int) -> None:
-        """Texts that a rule compares a feature with must be among its values: a misspelt one would never apply."""
-        for text in rule.texts.get(name, ()):
-            if isinstance(ground, NumberGround):
-                raise InputError(
-                    f"rules: {rule.text!r} compares {name!r} with {text!r}, but {name!r} holds numbers: write a number."
-                )
-            if n_columns == 1 and cell_key(text) not in {cell_key(known) for known in ground.names}:
-                close = get_close_matches(text, [str(known) for known in ground.names], n=1)
-                meant = f" Did you mean {close[0]!r}?" if close else ""
-                raise InputError(
-                    f"rules: {rule.text!r} compares {name!r} with {text!r}, which the background does not hold.{meant} "
-                    f"It holds {_few(ground.names)}."
-                )
+        return is_named(self.actions, self.space, entry, number)
 
 
 def column_of(space: FeatureSpace, name: str) -> Any:
@@ -507,12 +467,6 @@ def column_of(space: FeatureSpace, name: str) -> Any:
     raise UnknownFeatureError(f"rules name {name!r}, which is not a feature.")
 
 
-def _every_value(listed: Any) -> list[Any]:
-    if isinstance(listed, Mapping):
-        return [*listed, *(one for new in listed.values() for one in new)]
-    return list(listed)
-
-
 def _allowed_moves(listed: Any, names: Sequence[Any], old: IntArray) -> BoolArray:
     """Which of the named values each row may move to."""
     keys = [None if name is None else cell_key(name) for name in names]
@@ -526,8 +480,3 @@ def _allowed_moves(listed: Any, names: Sequence[Any], old: IntArray) -> BoolArra
             if key == cell_key(one):
                 table[place] = [other in wanted for other in keys]
     return table[old]
-
-
-def _few(names: Sequence[Any]) -> str:
-    shown = ", ".join(repr(name) for name in names[:6])
-    return f"{shown}, ..." if len(names) > 6 else shown

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -132,6 +134,81 @@ FeatureDestinations = NumberDestinations | ChoiceDestinations | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class NumberTable:
+    """The numeric features of a batch as one table: what is done for each of them can be done for all at once.
+
+    Parameters
+    ----------
+    features : ndarray of int64, shape (n_numbers,)
+        Their places among all features.
+    old, low, high, origin : ndarray of float64, shape (n_numbers, n_rows)
+        As in :class:`NumberDestinations`.
+    missing : ndarray of bool, shape (n_numbers, n_rows)
+        As there.
+    steps : tuple of float or None
+        As there, one for each number.
+    scale, weight : ndarray of float64, shape (n_numbers,)
+        As there.
+    """
+
+    features: IntArray
+    old: FloatArray
+    low: FloatArray
+    high: FloatArray
+    origin: FloatArray
+    missing: BoolArray
+    steps: tuple[float | None, ...]
+    scale: FloatArray
+    weight: FloatArray
+
+    @classmethod
+    def of(cls, features: Sequence[FeatureDestinations]) -> NumberTable:
+        """Read the destinations of features.
+
+        Parameters
+        ----------
+        features : sequence
+            Destinations of one batch.
+
+        Returns
+        -------
+        NumberTable
+            Without the features that are no numbers.
+        """
+        places = [place for place, one in enumerate(features) if isinstance(one, NumberDestinations)]
+        numbers = [one for one in features if isinstance(one, NumberDestinations)]
+        n_rows = len(numbers[0].old) if numbers else 0
+        tables = [
+            np.array([getattr(one, part) for one in numbers], dtype=np.float64).reshape(len(numbers), n_rows)
+            for part in ("old", "low", "high", "origin")
+        ]
+        return cls(
+            features=np.array(places, dtype=np.int64),
+            old=tables[0],
+            low=tables[1],
+            high=tables[2],
+            origin=tables[3],
+            missing=np.array([one.missing for one in numbers], dtype=np.bool_).reshape(len(numbers), n_rows),
+            steps=tuple(one.step for one in numbers),
+            scale=np.array([one.scale for one in numbers], dtype=np.float64),
+            weight=np.array([one.weight for one in numbers], dtype=np.float64),
+        )
+
+    def by_step(self) -> dict[float | None, IntArray]:
+        """The places in this table of the numbers with each step.
+
+        Returns
+        -------
+        dict of float or None to ndarray of int64
+            By step.
+        """
+        found: dict[float | None, list[int]] = {}
+        for place, step in enumerate(self.steps):
+            found.setdefault(step, []).append(place)
+        return {step: np.array(places, dtype=np.int64) for step, places in found.items()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Destinations:
     """Permitted values of every feature for the rows of a batch.
 
@@ -142,6 +219,11 @@ class Destinations:
     """
 
     features: tuple[FeatureDestinations, ...]
+
+    @cached_property
+    def numbers(self) -> NumberTable:
+        """The numeric features side by side."""
+        return NumberTable.of(self.features)
 
     def take(self, rows: IntArray) -> Destinations:
         """Those of some rows.
@@ -157,6 +239,23 @@ class Destinations:
             A copy.
         """
         return Destinations(features=tuple(_take_rows(one, rows) for one in self.features))
+
+    def only(self, usable: BoolArray) -> Destinations:
+        """The same, with features that stay as they are in some rows.
+
+        Parameters
+        ----------
+        usable : ndarray of bool, shape (n_rows, n_features)
+            Features that each row may change.
+
+        Returns
+        -------
+        Destinations
+            A copy.
+        """
+        return Destinations(
+            features=tuple(_keep_rows(one, mine) for one, mine in zip(self.features, usable.T, strict=True))
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -177,6 +276,17 @@ class Moves:
     targets: FloatArray
     cost: FloatArray
     proven_cost: BoolArray
+
+
+def _keep_rows(one: FeatureDestinations, rows: BoolArray) -> FeatureDestinations:
+    """The same, with nothing permitted in the other rows."""
+    if one is None or rows.all():
+        return one
+    if isinstance(one, ChoiceDestinations):
+        return replace(one, allowed=one.allowed & rows[:, None])
+    return replace(
+        one, low=np.where(rows, one.low, np.inf), high=np.where(rows, one.high, -np.inf), missing=one.missing & rows
+    )
 
 
 def _take_rows(one: FeatureDestinations, rows: IntArray) -> FeatureDestinations:

@@ -72,6 +72,25 @@ class ChoiceGround:
         """The choices as keys of a dictionary."""
         return tuple(map(cells_key, self.choices))
 
+    @cached_property
+    def place_of(self) -> dict[tuple[Any, ...], int]:
+        """The place of each choice, by its key."""
+        return {key: place for place, key in enumerate(self.keys)}
+
+    @cached_property
+    def are_missing(self) -> BoolArray:
+        """Choices with a missing cell."""
+        return holds_missing(self.keys)
+
+    @cached_property
+    def table(self) -> FloatArray | None:
+        """The choices as rows of float64, NaN for a missing cell, where all cells are numbers; else None."""
+        kinds = {cell[0] for key in self.keys for cell in key}
+        if not self.keys or not kinds <= {"number", "missing"}:
+            return None
+        cells = [[cell[1] if cell[0] == "number" else np.nan for cell in key] for key in self.keys]
+        return np.array(cells, dtype=np.float64)
+
 
 FeatureGround = NumberGround | ChoiceGround
 
@@ -184,6 +203,22 @@ def cells_key(cells: Sequence[Any]) -> tuple[Any, ...]:
         The key.
     """
     return tuple(map(cell_key, cells))
+
+
+def holds_missing(keys: Sequence[tuple[Any, ...]]) -> BoolArray:
+    """Which keys have a missing cell.
+
+    Parameters
+    ----------
+    keys : sequence of tuple
+        As :func:`cells_key` makes them.
+
+    Returns
+    -------
+    ndarray of bool
+        One for each key.
+    """
+    return np.array([any(cell[0] == "missing" for cell in key) for key in keys], dtype=np.bool_)
 
 
 def distinct_cells(columns: Sequence[pd.Series]) -> tuple[list[tuple[Any, ...]], IntArray]:

@@ -5,7 +5,7 @@ from sev.backends._categories import category_columns
 from sev.backends._curves import ColumnCurve, Curves, follow_curves
 from sev.backends._encoding import ColumnwiseEncoding, as_float_matrix
 from sev.backends._links import Link
-from sev.backends._protocol import Backend, CannotReadError, SplitsEncoder, missing_members
+from sev.backends._protocol import Backend, CannotReadError, SolvesEach, SplitsEncoder, missing_members
 from sev.backends._reading import Reading, read_model
 from sev.backends._registry import reader_for, register, register_scorer, registered_models, scorer_for
 from sev.backends._responses import model_scores
@@ -36,6 +36,7 @@ __all__ = [
     "Reading",
     "Scorer",
     "SearchStopped",
+    "SolvesEach",
     "SplitsEncoder",
     "Unwrapped",
     "as_float_matrix",

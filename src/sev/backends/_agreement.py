@@ -88,8 +88,8 @@ def check_decisions(model: object, scores: ModelScores, scorers: list[Scorer], r
         if differs.any():
             warn_user(
                 f"{type(model).__name__}.predict disagrees with its {scores.response} in {int(differs.sum())} "
-                f"of {len(differs)} background rows: the decision explained is a score of {scorer.target!r} "
-                f"of at least {scorer.threshold:.4g}. Pass threshold= to explain another one.",
+                f"of {len(differs)} background rows. sev explains the decision {scorer.target!r} as a score of at "
+                f"least {scorer.threshold:.4g}, not as predict makes it: pass threshold= the value that predict uses.",
                 DecisionWarning,
             )
             return

@@ -113,6 +113,17 @@ class ColumnwiseEncoding:
         """
         return self._encode(rows)
 
+    @property
+    def owns_all(self) -> bool:
+        """Whether the feature of every encoded column is known.
+
+        Returns
+        -------
+        bool
+            False where some columns have never been seen to vary.
+        """
+        return bool((self._owner >= 0).all())
+
     def own_new_columns(
         self,
         queries: pd.DataFrame,

@@ -146,6 +146,28 @@ class SplitsEncoder(Protocol):
         ...
 
 
+@runtime_checkable
+class SolvesEach(Protocol):
+    """A backend that compares each row with a reference of its own in one search. Others are asked once for each."""
+
+    def solve_each(self, problem: Problem, references: FloatArray) -> Solution | None:
+        """Solve a "minus" problem in which each row has a reference of its own.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its own reference is not read.
+        references : ndarray of shape (n_rows, n_columns)
+            One encoded reference for each row.
+
+        Returns
+        -------
+        Solution or None
+            What was found for each row; None where that is not possible, for the caller to ask for each reference.
+        """
+        ...
+
+
 def missing_members(backend: object) -> list[str]:
     """What an object lacks to be a :class:`Backend`.
 

@@ -18,10 +18,12 @@ from sev.backends._scores import ModelScores, Scorer
 from sev.backends._unreadable import refuse_outputs, why_no_reader
 from sev.backends._wrappers import Unwrapped, unwrap
 from sev.space import FeatureSpace, Mixer, TableForm
-from sev.typing import FloatArray, IntArray, NativeTable
+from sev.typing import BoolArray, FloatArray, NativeTable
 
 #: Margins, beside those of real rows, at which the map from margins to scores is looked at.
 _GRID = 257
+#: A score that is further than this many tolerances from a threshold is on one side of it, whatever the rounding.
+_ROUNDING = 16.0
 #: Far beyond any link, and small enough for the width of a grid to be finite.
 _LARGEST_MARGIN = 1e300
 
@@ -94,35 +96,45 @@ class Reading:
             ours = self.scores(margins)
             return np.abs(ours - theirs) / np.maximum(1.0, np.abs(theirs)) / self.backend.score_tolerance
 
-    def encode_queries(
-        self,
-        queries: pd.DataFrame,
-        transformed: Any,
-        references: pd.DataFrame,
-        assigned: IntArray,
-        encoded_references: FloatArray,
-    ) -> FloatArray:
-        """Queries in encoded space, where every column that differs from the reference's has its feature.
+    def is_nearly_positive(self, scorer: Scorer, margins: FloatArray) -> BoolArray:
+        """Which margins are those of rows of a class, or so near to it that rounding decides.
 
         Parameters
         ----------
-        queries, references : DataFrame
-            Rows of the common form.
-        transformed : table or None
-            The queries as the final estimator takes them, where they are known.
-        assigned : ndarray of int
-            Number of each query's reference.
-        encoded_references : ndarray
-            The references in encoded space.
+        scorer : Scorer
+            The class.
+        margins : ndarray of float64
+            Margins.
 
         Returns
         -------
-        ndarray of float64
-            Of shape (n_queries, n_encoded).
+        ndarray of bool
+            Of shape (n_rows,).
         """
-        encoded = self.encoding.encode(queries) if transformed is None else self.backend.encode(transformed)
-        self.encoding.own_new_columns(queries, references, assigned, encoded, encoded_references)
-        return encoded
+        slack = _ROUNDING * self.backend.score_tolerance * max(1.0, abs(scorer.threshold))
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = scorer.of_second_class(self.scores(margins))
+        return np.asarray(scores >= scorer.threshold - slack)
+
+    def encode_and_judge(self, rows: NativeTable, scorer: Scorer, step: int) -> tuple[FloatArray, BoolArray]:
+        """Rows in encoded space, and which of some of them the reading calls positive, or nearly so.
+
+        Parameters
+        ----------
+        rows : table or array
+            Rows as the model takes them.
+        scorer : Scorer
+            The class.
+        step : int
+            One row in so many is judged.
+
+        Returns
+        -------
+        tuple of ndarray of float64, ndarray of bool
+            Encoded rows, and one entry for each that was judged.
+        """
+        encoded = self.encoding.encode_native(rows)
+        return encoded, self.is_nearly_positive(scorer, self.backend.margins(encoded[::step]))
 
     def transform_and_score(self, rows: NativeTable, scorer: Scorer) -> tuple[Any, FloatArray]:
         """Rows as the final estimator takes them, None where they are not known, and the model's own score of a class.
@@ -278,7 +290,9 @@ def _check_rising(reading: Reading, margins: FloatArray) -> None:
     scores = reading.scores(np.unique(np.concatenate([finite, np.linspace(low - beyond, high + beyond, _GRID)])))
     highest = np.maximum.accumulate(scores)
     if (highest - scores > reading.backend.score_tolerance * np.maximum(1.0, np.abs(scores))).any():
-        raise CannotReadError("its score falls where the score of the estimator inside it rises")
+        raise CannotReadError(
+            "its calibration is not monotone: a higher score of the estimator inside it can lead to a lower one"
+        )
 
 
 def _same_outputs(reading: Reading, scores: ModelScores, rows: NativeTable) -> bool:

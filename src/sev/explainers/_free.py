@@ -28,6 +28,7 @@ from sev.core import Answers, LazyList, Limits, Status, unpack
 from sev.explainers._distances import MOST_ORDERED
 from sev.explainers._free_answers import FreeAnswers
 from sev.explainers._free_choice import CredibleRows, order_of_sets
+from sev.explainers._free_scores import LaterScores, encode_clear
 from sev.explainers._lost_sets import find_other_values
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
 from sev.explainers._rules_in_ranges import keep_rules_in_ranges
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 #: Rows that the model scores for one query where the family's own search has found sets that do not count, unless the
 #: user sets a limit: roughly a second, whatever the machine.
 _PREDICTIONS_AGAIN = 20_000
+#: Rows that are scored together with what becomes of them.
+_ROWS_AT_ONCE = 16
 
 
 def search_of(task: Task) -> FreeSearch:
@@ -80,8 +83,11 @@ class FreeWork:
         self._settings = settings
         least = settings.min_credibility
         self._credible = CredibleRows(task, least) if least > 0 else None
+        self._score = self._score_plainly
 
-    def answer(self, queries: pd.DataFrame, assigned: IntArray | None = None) -> FreeAnswers:
+    def answer(
+        self, queries: pd.DataFrame, assigned: IntArray | None = None, usable: BoolArray | None = None
+    ) -> FreeAnswers:
         """Explain rows; those that are not of the class, or on which the model fails, are marked so.
 
         Parameters
@@ -90,14 +96,22 @@ class FreeWork:
             The rows.
         assigned : ndarray of int, default=None
             Number of each row's reference row; None: the first that the reference assigns.
+        usable : ndarray of bool, shape (n_rows, n_features), default=None
+            Features that each row may use, of those that all rows may; None: all of these.
         """
         task = self._task
-        scores, reasons = task.score_safely(queries)
-        rows = np.flatnonzero(np.isfinite(scores) & task.scorer.is_positive(scores))
-        positives = queries.iloc[rows]
-        assigned = task.reference.assigned(positives) if assigned is None else assigned[rows]
-        destinations = self._destinations(positives, assigned)
-        found = self._search(positives, destinations, scores[rows])
+        reasons: dict[int, str] = {}
+        at_once = self._search_at_once(queries, assigned, usable)
+        if at_once is not None:
+            rows, positives = np.arange(len(queries)), queries
+            scores, assigned, destinations, found = at_once
+        else:
+            scores, reasons, transformed = task.score_and_transform(queries)
+            rows = np.flatnonzero(np.isfinite(scores) & task.scorer.is_positive(scores))
+            positives = queries if len(rows) == len(queries) else queries.iloc[rows]
+            assigned = task.reference.assigned(positives) if assigned is None else assigned[rows]
+            destinations = self._destinations(positives, assigned, None if usable is None else usable[rows])
+            found = self._search(positives, destinations, scores[rows], self._encode(positives, rows, transformed))
         all_seen = found.solution.complete
         if self._credible is not None:
             found = _without_failures(found, self._credible.failures)
@@ -162,21 +176,25 @@ class FreeWork:
         place: int,
     ) -> Mapping[int, Any]:
         """Ranges of one set without values that break a rule which its query keeps."""
+        if not self._bound.rules:
+            return enough
         query = queries.iloc[[row]]
         rules = [rule for rule in self._bound.rules if not rule.broken(self._bound.cells(rule, query)).any()]
         if not rules:
             return enough
         return keep_rules_in_ranges(enough, rules, self._bound, destinations, row, results.iloc[[place]])
 
-    def _destinations(self, queries: pd.DataFrame, assigned: IntArray) -> Destinations:
+    def _destinations(self, queries: pd.DataFrame, assigned: IntArray, usable: BoolArray | None) -> Destinations:
         """The values that each feature of each row may take."""
         references, settings = self._task.reference.rows, self._settings
         if settings.values == "reference":
             has_actions = self._task.has_actions
-            return reference_destinations(
+            found = reference_destinations(
                 self._bound, queries, references, assigned, settings.allowed, has_actions=has_actions
             )
-        return self._bound.destinations(queries, references, assigned, settings.values, settings.allowed)
+        else:
+            found = self._bound.destinations(queries, references, assigned, settings.values, settings.allowed)
+        return found if usable is None else found.only(usable)
 
     def _in_order(self, queries: pd.DataFrame, destinations: Destinations, found: FreeSolution) -> FreeSolution:
         """The same with the sets of each row in the order that was asked for, and no more than are wanted."""
@@ -217,15 +235,61 @@ class FreeWork:
 
     # -- the search ----------------------------------------------------------------------------------------------------
 
-    def _search(self, queries: pd.DataFrame, destinations: Destinations, scores: FloatArray) -> FreeSolution:
-        problem = self._problem(queries, destinations)
+    def _search_at_once(
+        self, queries: pd.DataFrame, assigned: IntArray | None, usable: BoolArray | None
+    ) -> tuple[FloatArray, IntArray, Destinations, FreeSolution] | None:
+        """Scores, reference rows, destinations and answers of a few rows that are all of the class, as a rule with one
+        call of the model; None where that does not work.
+        """
+        task = self._task
+        few = 0 < len(queries) <= _ROWS_AT_ONCE and task.reading is not None
+        if not few or self._bound.rules or self._credible is not None or isinstance(task.free_search, CandidateSearch):
+            return None
+        encoded = encode_clear(task, queries)
+        if encoded is None:
+            return None
+        later = LaterScores(task, queries)
+        assigned = task.reference.assigned(queries) if assigned is None else assigned
+        destinations = self._destinations(queries, assigned, usable)
+        self._score = later.score
+        found = self._search(queries, destinations, None, encoded)
+        self._score = self._score_plainly
+        scores, reasons = later.of_queries()
+        if reasons or not task.scorer.is_positive(scores).all() or self._unlike(scores, encoded).size:
+            return None
+        return scores, assigned, destinations, found
+
+    def _encode(self, positives: pd.DataFrame, rows: IntArray, transformed: Any) -> FloatArray | None:
+        """Some rows in the columns of the reading, from all rows transformed where these are known; None where the
+        reading does not take them.
+        """
+        reading = self._task.reading
+        if reading is None:
+            return None
+        try:
+            if transformed is None:
+                return reading.encoding.encode(positives)
+            return reading.backend.encode(transformed)[rows]
+        except Exception:  # the model takes a row that its reading does not
+            return None
+
+    def _score_plainly(self, frame: pd.DataFrame) -> tuple[FloatArray, dict[int, str]]:
+        return score_rows_safely(self._task.scorer.scores, self._task.form, frame)
+
+    def _search(
+        self, queries: pd.DataFrame, destinations: Destinations, scores: FloatArray | None, encoded: FloatArray | None
+    ) -> FreeSolution:
+        """Search rows; where their scores are not given, the reading is taken to be right about them."""
+        problem = replace(self._problem(queries, destinations), encoded=encoded)
         n_rows = len(queries)
         if not n_rows:
             return CandidateSearch().solve(problem)
         search = self._task.free_search
         everything = np.arange(n_rows, dtype=np.int64)
         # what a search reads from the model is no proof about rows on which the two differ
-        again = everything if self._task.reading is None else self._unlike(queries, scores)
+        again = everything
+        if self._task.reading is not None and encoded is not None:
+            again = everything[:0] if scores is None else self._unlike(scores, encoded)
         rest = np.setdiff1d(everything, again)
         parts = []
         known = _Known({}, {})
@@ -250,7 +314,7 @@ class FreeWork:
         scores = np.full(len(results), np.nan) if found.scores is None else found.scores.copy()
         if unknown.size:
             some = results if len(unknown) == len(results) else results.iloc[unknown]
-            scores[unknown] = score_rows_safely(self._task.scorer.scores, self._task.form, some)[0]
+            scores[unknown] = self._score(some)[0]
         return scores
 
     def _search_read(
@@ -268,14 +332,14 @@ class FreeWork:
             return
         yield rows, found
 
-    def _unlike(self, queries: pd.DataFrame, scores: FloatArray) -> IntArray:
+    def _unlike(self, scores: FloatArray, encoded: FloatArray) -> IntArray:
         """Rows on which the reading and the model differ: they are searched with the model alone."""
         reading = self._task.reading
         assert reading is not None
         try:
-            gaps = reading.gaps(self._task.scorer, scores, reading.encoding.encode(queries))
+            gaps = reading.gaps(self._task.scorer, scores, encoded)
         except Exception:  # the model takes a row that its reading does not
-            return np.arange(len(queries), dtype=np.int64)
+            return np.arange(len(scores), dtype=np.int64)
         return np.flatnonzero(~(gaps <= 1.0)).astype(np.int64)
 
     def _problem(self, queries: pd.DataFrame, destinations: Destinations) -> FreeProblem:
@@ -283,14 +347,14 @@ class FreeWork:
         low, high = (0.0, 0.0) if task.reading is None else task.reading.band(task.scorer.threshold_of_second_class)
 
         def decide(frame: pd.DataFrame) -> tuple[BoolArray, FloatArray]:
-            scores, _ = score_rows_safely(task.scorer.scores, task.form, frame)
+            scores, _ = self._score(frame)
             return task.scorer.is_negative(scores), scores
 
         def crosses(frame: pd.DataFrame) -> BoolArray:
             return decide(frame)[0]
 
         def distance(frame: pd.DataFrame) -> FloatArray:
-            scores, _ = score_rows_safely(task.scorer.scores, task.form, frame)
+            scores, _ = self._score(frame)
             return np.asarray(scores - task.scorer.threshold, dtype=np.float64)
 
         rules = [(rule, ~rule.broken(self._bound.cells(rule, queries))) for rule in self._bound.rules]
@@ -345,6 +409,7 @@ class FreeWork:
             keeps_rules=None if kept is None else lambda numbers, frame: kept(rows[numbers], frame),
             proven=_take_entries(problem.proven, rows),
             smallest=_take_entries(problem.smallest, rows),
+            encoded=None if problem.encoded is None else problem.encoded[rows],
         )
 
     def _keep_rules(
@@ -366,7 +431,7 @@ class FreeWork:
                 problem.queries, problem.space, problem.destinations, rows[owner], sets, found.moves.targets
             )
         if scores is None:
-            scores, _ = score_rows_safely(self._task.scorer.scores, self._task.form, moved)
+            scores, _ = self._score(moved)
         found = replace(found, scores=scores, results=moved)
         refused = owner[~self._task.scorer.is_negative(scores)]
         if problem.keeps_rules is None:

@@ -17,6 +17,7 @@ from sev.explainers._free_answers import FreeAnswers
 from sev.explainers._free_best import answer_free_chunk, can_list_later
 from sev.explainers._task import Task
 from sev.explainers._work import Settings
+from sev.typing import BoolArray
 
 #: Rows of the first chunk, and the most of any: as many as took about so many seconds before.
 _FIRST_ROWS, _MOST_ROWS, _SECONDS = 64, 4096, 0.5
@@ -29,9 +30,15 @@ _ROWS_LISTED_AT_ONCE = 16
 
 
 def answer_free(
-    tasks: list[Task], queries: pd.DataFrame, settings: Settings, *, n_jobs: int = 1, progress: bool = False
+    tasks: list[Task],
+    queries: pd.DataFrame,
+    settings: Settings,
+    *,
+    usable: BoolArray | None = None,
+    n_jobs: int = 1,
+    progress: bool = False,
 ) -> FreeAnswers:
-    """Explain all rows, in order.
+    """Explain all rows, in order; ``usable`` has the features that each row may use, of those that all rows may.
 
     Raises
     ------
@@ -41,7 +48,7 @@ def answer_free(
     done: list[FreeAnswers] = []
     bar = progress_bar(len(queries), progress)
     try:
-        for part in _parts(tasks, queries, settings, n_jobs):
+        for part in _parts(tasks, queries, settings, usable, n_jobs):
             done.append(part)
             bar.update(len(part.answers))
     except KeyboardInterrupt:
@@ -53,23 +60,39 @@ def answer_free(
     return FreeAnswers.concatenate(done)
 
 
-def _parts(tasks: list[Task], queries: pd.DataFrame, settings: Settings, n_jobs: int) -> Iterator[FreeAnswers]:
+def _parts(
+    tasks: list[Task], queries: pd.DataFrame, settings: Settings, usable: BoolArray | None, n_jobs: int
+) -> Iterator[FreeAnswers]:
     """Answers of one chunk after the other."""
+
+    def answer(rows: slice) -> FreeAnswers:
+        mine = None if usable is None else usable[rows]
+        return answer_free_chunk(tasks, queries.iloc[rows], settings, usable=mine, first_only=later)
+
     later = len(queries) > _ROWS_LISTED_AT_ONCE and can_list_later(tasks, settings)
     if n_jobs != 1 and len(queries) > _ROWS_OF_WORKER:
         starts = range(0, len(queries), _ROWS_OF_WORKER)
         yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(answer_free_chunk)(tasks, queries.iloc[start : start + _ROWS_OF_WORKER], settings, first_only=later)
-            for start in starts
+            delayed(answer)(slice(start, start + _ROWS_OF_WORKER)) for start in starts
         )
         return
-    first, n_rows = 0, _FIRST_ROWS
+    first, n_rows = 0, _MOST_ROWS if _are_quick(tasks, settings) else _FIRST_ROWS
     while first < max(len(queries), 1):
         start = time.perf_counter()
-        yield answer_free_chunk(tasks, queries.iloc[first : first + n_rows], settings, first_only=later)
+        yield answer(slice(first, first + n_rows))
         seconds = time.perf_counter() - start
         first += n_rows
         n_rows = int(np.clip(n_rows * _SECONDS / max(seconds, 1e-9), _LEAST_ROWS, min(16 * n_rows, _MOST_ROWS)))
+
+
+def _are_quick(tasks: list[Task], settings: Settings) -> bool:
+    """Whether no row takes long: the sets of a sum are found at once, where every answer counts."""
+    return (
+        settings.minimise == "features"
+        and not settings.min_credibility > 0
+        and all(task.reading is not None and task.reading.backend.family in ("linear", "additive") for task in tasks)
+        and all(task.bound is not None and not task.bound.rules for task in tasks)
+    )
 
 
 def list_free(tasks: list[Task], queries: pd.DataFrame, known: FreeAnswers, settings: Settings) -> FreeAnswers:

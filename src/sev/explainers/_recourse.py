@@ -1,173 +1,28 @@
-"""Questions about what a person can do: one feature alone, the price of a lock, and a menu of sets."""
+"""Prices of locked features, and a menu of all small sets: one row with other features that it may use each time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from sev.actions import ChoiceDestinations, NumberDestinations, reference_destinations
-from sev.backends.free import CandidateSearch, candidates_of, move_rows
-from sev.core import Limits, Status
+from sev.core import Status
 from sev.exceptions import InputError
-from sev.explainers._free import FreeWork
-from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
-from sev.explainers._vertices import score_rows_safely
+from sev.explainers._results import answer_choices
 from sev.explainers._work import Settings
-from sev.typing import BoolArray, IntArray, Values
+from sev.explanations import Explanation
+from sev.typing import BoolArray, ValuesSearched
 
 if TYPE_CHECKING:
     from sev.explainers._explainer import Explainer
-    from sev.explainers._task import Task
 
-#: Values of one feature that are scored, where not all can be.
-_MOST_VALUES = 64
 _MOST_SETS = 20_000
 #: Two costs that differ by less than this share are the same.
 _SAME_COST = 1e-9
-#: Rows that are looked at together; each has the values of all its features scored.
-_ROWS_AT_ONCE = 64
-
-
-def find_alone(explainer: Explainer, queries: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """For each explained row and feature, whether it can change the decision alone, and with which of its values."""
-    number = np.full(len(queries), -1, dtype=np.int64)
-    for task in explainer.tasks:
-        scores, _ = task.score_safely(queries)
-        mine = np.isfinite(scores) & task.scorer.is_positive(scores)
-        if len(explainer.tasks) > 1:
-            many = explainer.explain_rows(queries, replace(settings, values="reference"))
-            mine &= many.answers.target == task.number
-        number[mine] = task.number
-    usable = np.broadcast_to(settings.allowed, (len(queries), len(explainer.space)))
-    found = alone_in_rows(explainer.tasks, queries, number, usable, settings.values)
-    labels = queries.index.to_numpy(dtype=object)
-    found.insert(0, "row", labels[found.pop("place").to_numpy(dtype=np.int64)] if len(found) else found.pop("place"))
-    return found.set_index(["row", "feature"]).sort_index(kind="stable", level="row")
-
-
-def alone_in_rows(
-    tasks: Sequence[Task], queries: pd.DataFrame, number: IntArray, usable: BoolArray, values: Values
-) -> pd.DataFrame:
-    """What features can do alone, a line for each row and feature in the order of the rows.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-        The classes being explained.
-    queries : DataFrame
-        Rows of the common form.
-    number : ndarray of int, shape (n_rows,)
-        The task of each row; -1 leaves a row out.
-    usable : ndarray of bool, shape (n_rows, n_features)
-        Features to look at.
-    values : {"reference", "typical", "any"}
-        What features may become.
-    """
-    parts = []
-    for task in tasks:
-        rows = np.flatnonzero(number == task.number)
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[first : first + _ROWS_AT_ONCE]
-            lines = _alone_in_some(task, queries.iloc[some], usable[some], values)
-            parts.append(lines.assign(place=some[lines["row"].to_numpy(dtype=np.int64)]))
-    columns = ["place", "feature", "works", "share", "n_values", "searched"]
-    if not parts:
-        return pd.DataFrame({name: [] for name in columns})
-    lines = pd.concat(parts, ignore_index=True)
-    return lines.sort_values("place", kind="stable", ignore_index=True)[columns]
-
-
-def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values: Values) -> pd.DataFrame:
-    assert task.bound is not None
-    assigned = task.reference.assigned(queries)
-    anywhere: BoolArray = np.asarray(usable.any(axis=0))
-    references = task.reference.rows
-    if values == "reference":
-        has_actions = task.has_actions
-        destinations = reference_destinations(
-            task.bound, queries, references, assigned, anywhere, has_actions=has_actions
-        )
-    else:
-        destinations = task.bound.destinations(queries, references, assigned, values, anywhere)
-    observed = task.bound.observed()
-    wanted = [
-        (row, feature)
-        for row, feature in zip(*np.nonzero(usable), strict=True)
-        if isinstance(destinations.features[feature], (NumberDestinations, ChoiceDestinations))
-    ]
-    listed = [
-        candidates_of(destinations.features[feature], row, observed.get(feature), _MOST_VALUES)
-        for row, feature in wanted
-    ]
-    counts = np.array([len(one.targets) for one in listed], dtype=np.int64)
-    line = np.repeat(np.arange(len(wanted)), counts)
-    crosses = np.zeros(0, dtype=np.bool_)
-    if line.size:
-        pairs = np.array(wanted, dtype=np.int64)[line]
-        sets = np.zeros((len(line), len(task.space)), dtype=np.bool_)
-        targets = np.zeros(sets.shape)
-        sets[np.arange(len(line)), pairs[:, 1]] = True
-        targets[np.arange(len(line)), pairs[:, 1]] = np.concatenate([one.targets for one in listed])
-        moved = move_rows(queries, task.space, destinations, pairs[:, 0], sets, targets)
-        crosses = task.scorer.is_negative(score_rows_safely(task.scorer.scores, task.form, moved)[0])
-        for rule in task.bound.rules:
-            kept = ~rule.broken(task.bound.cells(rule, queries))
-            crosses &= ~(kept[pairs[:, 0]] & rule.broken(task.bound.cells(rule, moved)))
-    good = np.bincount(line[crosses], minlength=len(wanted))
-    searched = np.array(["all" if one.complete else "candidates" for one in listed], dtype=object)
-    works = _settle(task, queries, assigned, wanted, (good == 0) & (searched != "all"), values)
-    for place, has_value in works.items():
-        if has_value:  # one that is not among the candidates
-            good[place], counts[place] = 1, counts[place] + 1
-        else:
-            searched[place] = "all"
-    return pd.DataFrame(
-        {
-            "row": [row for row, _ in wanted],
-            "feature": [task.space.names[feature] for _, feature in wanted],
-            "works": good > 0,
-            "share": good / np.maximum(counts, 1),
-            "n_values": counts,
-            "searched": searched,
-        }
-    )
-
-
-def _settle(
-    task: Task,
-    queries: pd.DataFrame,
-    assigned: IntArray,
-    wanted: Sequence[tuple[int, int]],
-    is_open: BoolArray,
-    values: Values,
-) -> dict[int, bool]:
-    """Whether any value of a feature of a row works alone, where the family's own search proves it: by place."""
-    found: dict[int, bool] = {}
-    if isinstance(task.free_search, CandidateSearch):
-        return found
-    places = np.flatnonzero(is_open)
-    pairs = np.array(wanted, dtype=np.int64).reshape(-1, 2)[places]
-    for feature in np.unique(pairs[:, 1]).tolist():
-        mine = np.flatnonzero(pairs[:, 1] == feature)
-        allowed = np.zeros(len(task.space), dtype=np.bool_)
-        allowed[feature] = True
-        limits = Limits(max_size=1, max_sets=1, max_predictions=DEFAULT_MAX_PREDICTIONS)
-        settings = Settings(kind="minus", allowed=allowed, limits=limits, values=values)
-        rows = pairs[mine, 0]
-        answers = FreeWork(task, settings).answer(queries.iloc[rows], assigned[rows])
-        for place, status, searched in zip(
-            places[mine].tolist(), answers.answers.status.tolist(), answers.searched.tolist(), strict=True
-        ):
-            if status in (Status.OPTIMAL.code, Status.FEASIBLE.code):
-                found[place] = True
-            elif status == Status.UNEXPLAINABLE.code and searched == "all":
-                found[place] = False
-    return found
 
 
 def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], settings: Settings) -> pd.DataFrame:
@@ -175,15 +30,17 @@ def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], 
     names = list(locks) if not isinstance(locks, str) else [locks]
     if not names:
         raise InputError("price needs at least one feature to lock: pass a list of names.")
+    entries = [(name, explainer.space.select([name], what="locks")) for name in names]
     locked = explainer.space.select(names, what="locks")
+    if len(names) > 1:
+        entries.append(("all of them", locked))
     free = replace(settings, allowed=settings.allowed | locked)
-    without = explainer.explain_rows(query, free)[0]
-    if without.status is Status.NOT_TARGET:
-        raise InputError("The row is not predicted as the class being explained: there is nothing to undo.")
+    usable = free.allowed & ~np.array([np.zeros_like(locked), *(chosen for _, chosen in entries)])
+    # with reference values ``explain`` puts the set with the best margin first, not the least costly one
+    one_by_one = not settings.chooses_values
+    without, *others = _explain_choices(explainer, query, free, usable, one_by_one=one_by_one)
     lines = {}
-    entries: list[tuple[Any, Any]] = [(name, explainer.space.select([name], what="locks")) for name in names]
-    for name, chosen in [*entries, ("all of them", locked)] if len(names) > 1 else entries:
-        one = explainer.explain_rows(query, replace(free, allowed=free.allowed & ~chosen))[0]
+    for (name, _), one in zip(entries, others, strict=True):
         lines[name] = {
             "size_without": without.size,
             "size_with": one.size,
@@ -195,7 +52,7 @@ def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], 
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("lock")
 
 
-def _outcome(without: Any, locked: Any) -> str:
+def _outcome(without: Explanation | _Nothing, locked: Explanation | _Nothing) -> str:
     if locked.status is Status.UNEXPLAINABLE:
         return "impossible"
     if locked.size is None or without.size is None:
@@ -208,35 +65,65 @@ def _outcome(without: Any, locked: Any) -> str:
 
 def find_menu(explainer: Explainer, query: pd.DataFrame, max_size: int, settings: Settings) -> pd.DataFrame:
     """Every set of features up to a size: whether it can change the decision, and how."""
-    usable = np.flatnonzero(settings.allowed).tolist()
-    names = explainer.space.names
+    features, names = np.flatnonzero(settings.allowed).tolist(), explainer.space.names
     lines: list[dict[str, Any]] = []
     working: list[frozenset[int]] = []
-    for size in range(1, max_size + 1):
-        for chosen in combinations(usable, size):
-            if any(known <= set(chosen) for known in working):
-                continue  # works already with fewer features
-            if len(lines) >= _MOST_SETS:
-                raise InputError(f"The menu has more than {_MOST_SETS:,} sets: pass a smaller max_size.")
-            allowed = np.zeros(len(names), dtype=np.bool_)
-            allowed[list(chosen)] = True
-            one = explainer.explain_rows(query, replace(settings, allowed=allowed))[0]
-            if one.status is Status.NOT_TARGET:
-                raise InputError("The row is not predicted as the class being explained: there is nothing to undo.")
-            works = one.size == size
-            if works:
-                working.append(frozenset(chosen))
-            proven = {Status.UNEXPLAINABLE: "cannot work", Status.OPTIMAL: "works"}
-            lines.append(
-                {
-                    "features": tuple(names[number] for number in chosen),
-                    "size": size,
-                    "outcome": "works" if works else proven.get(one.status, "not decided"),
-                    "old": {name: change.old for name, change in one.changes.items()},
-                    "changes": {name: change.new for name, change in one.changes.items()},
-                    "enough": dict(one.enough),
-                    "cost": one.cost if works else np.nan,
-                    "searched": one.values_searched,
-                }
-            )
+    for size in range(1, min(max_size, len(features)) + 1):
+        # a set that holds a smaller one that works needs no look
+        sets = [one for one in combinations(features, size) if not any(known.issubset(one) for known in working)]
+        if len(lines) + len(sets) > _MOST_SETS:
+            raise InputError(f"The menu has more than {_MOST_SETS:,} sets: pass a smaller max_size.")
+        if not sets:
+            break
+        usable = np.zeros((len(sets), len(names)), dtype=np.bool_)
+        np.put_along_axis(usable, np.array(sets), True, axis=1)
+        answers = _explain_choices(explainer, query, settings, usable)
+        for one, answer in zip(sets, answers, strict=True):
+            lines.append({"features": tuple(names[number] for number in one), "size": size, **_menu_line(answer, size)})
+            if answer.size == size:
+                working.append(frozenset(one))
     return pd.DataFrame(lines, columns=["features", "size", "outcome", "old", "changes", "enough", "cost", "searched"])
+
+
+class _Nothing(NamedTuple):
+    """The answer where no set was found."""
+
+    status: Status
+    values_searched: ValuesSearched
+    size: None = None
+    cost: None = None
+
+
+def _explain_choices(
+    explainer: Explainer, query: pd.DataFrame, settings: Settings, usable: BoolArray, *, one_by_one: bool = False
+) -> list[Explanation | _Nothing]:
+    """One row with other features that it may use each time."""
+    answers: list[Explanation | _Nothing]
+    if one_by_one or any(task.bound is None for task in explainer.tasks):  # an older file has reference values only
+        answers = [explainer.explain_rows(query, replace(settings, allowed=one))[0] for one in usable]
+    else:
+        many = answer_choices(explainer, query, settings, usable)
+        has_set = many.answers.has_set
+        assert many.enough is not None
+        many.enough.get(many.answers.offsets[:-1][has_set].tolist())  # made together
+        answers = [
+            many[row] if found else _Nothing(Status(many.statuses[row]), many.values_searched[row])
+            for row, found in enumerate(has_set.tolist())
+        ]
+    if answers[0].status is Status.NOT_TARGET:
+        raise InputError("The row is not predicted as the class being explained: there is nothing to undo.")
+    return answers
+
+
+def _menu_line(answer: Explanation | _Nothing, size: int) -> dict[str, Any]:
+    """What the menu says of a set of some size."""
+    proven = {Status.UNEXPLAINABLE: "cannot work", Status.OPTIMAL: "works"}
+    changes = answer.changes if isinstance(answer, Explanation) else {}
+    return {
+        "outcome": "works" if answer.size == size else proven.get(answer.status, "not decided"),
+        "old": {name: change.old for name, change in changes.items()},
+        "changes": {name: change.new for name, change in changes.items()},
+        "enough": {name: change.enough for name, change in changes.items() if change.enough is not None},
+        "cost": answer.cost if answer.size == size else np.nan,
+        "searched": answer.values_searched,
+    }

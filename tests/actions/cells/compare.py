@@ -47,7 +47,8 @@ def typical_bands(setup: Setup) -> list[Any]:
             continue
         column = setup.rows[one.name].to_numpy(dtype=float)
         others = np.sort(column[(setup.labels == 0) & ~np.isnan(column)])
-        if len(set(column[~np.isnan(column)])) <= 2:
+        # of two values none is typical but the reference's own; where that is missing, there is no position around it
+        if len(set(column[~np.isnan(column)])) <= 2 or np.isnan(wanted):
             bands.append((wanted, wanted, wanted))
             continue
         position = (np.sum(others < wanted) + np.sum(others <= wanted)) / 2 / len(others)

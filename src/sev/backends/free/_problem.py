@@ -54,6 +54,8 @@ class FreeProblem:
         For some rows, a size up to which it is known that no set crosses, whatever the values.
     smallest : mapping of int to ndarray of bool
         For some of these, all sets of one feature more that cross with some values; (n_sets, n_features).
+    encoded : ndarray or None
+        The queries in the columns of the model's reading, where they are known.
     """
 
     direction: int
@@ -72,6 +74,7 @@ class FreeProblem:
     observed: Mapping[int, FloatArray] = field(default_factory=dict)
     proven: Mapping[int, int] = field(default_factory=dict)
     smallest: Mapping[int, BoolArray] = field(default_factory=dict)
+    encoded: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:

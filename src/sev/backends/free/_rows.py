@@ -38,7 +38,7 @@ def move_rows(
     targets : ndarray of float, shape (n_moved, n_features)
         Where they move to, as in :class:`sev.actions.Moves`.
     """
-    if all(dtype == np.float64 for dtype in set(queries.dtypes)):
+    if (queries.dtypes.to_numpy() == np.dtype(np.float64)).all():
         return _move_numbers(queries, space, destinations, rows, sets, targets)
     frame = queries.iloc[rows].reset_index(drop=True)
     changed: dict[Any, pd.Series] = {}
@@ -66,7 +66,7 @@ def _move_numbers(
 ) -> pd.DataFrame:
     """The same for rows of nothing but numbers, as one table."""
     table = queries.to_numpy()[rows]
-    place_of = {name: place for place, name in enumerate(queries.columns)}
+    place_of = {name: place for place, name in enumerate(queries.columns.tolist())}
     for number in np.flatnonzero(sets.any(axis=0)).tolist():
         moved = np.flatnonzero(sets[:, number])
         places = [place_of[column] for column in space.features[number].columns]

@@ -126,6 +126,10 @@ class CellFinder:
         self._space = space
         tested = np.array([splits.is_tested(column) for column in range(len(column_feature))], dtype=np.bool_)
         self.columns = [np.flatnonzero((column_feature == feature) & tested) for feature in range(len(space))]
+        self._no_states = [
+            StateCells(np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64), np.zeros((0, len(columns))))
+            for columns in self.columns
+        ]
 
     def outcomes(self, feature: int, encoded: FloatArray) -> IntArray:
         """What all splits on a feature make of encoded rows (the columns of the feature only)."""
@@ -133,6 +137,10 @@ class CellFinder:
         return np.concatenate([np.zeros((len(encoded), 1), dtype=np.int64), *parts], axis=1)
 
     # -- values one by one ---------------------------------------------------------------------------------------------
+
+    def no_states(self, feature: int) -> StateCells:
+        """The cells of no values; the same object each time."""
+        return self._no_states[feature]
 
     def find_states(self, feature: int, values: Sequence[Sequence[Any]], row: pd.DataFrame) -> StateCells:
         """The cells of listed values; each has one entry for each column of the feature."""

@@ -10,14 +10,21 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from sev import _native
-from sev.actions import ChoiceDestinations, NumberDestinations, first_on_grid, last_on_grid, on_grid
+from sev.actions import ChoiceDestinations, NumberDestinations, NumberTable, first_on_grid, last_on_grid
 from sev.backends.trees.free.cells import FeatureCells, NumberCells, StateCells
+from sev.backends.trees.free.numbers import (
+    GRID_ROUNDING,
+    IntervalTable,
+    NumberMoves,
+    Permitted,
+    costs_of_nearest,
+    permitted_within,
+)
 from sev.backends.trees.free.values import choose_values, round_value_by_cost
 from sev.typing import BoolArray, FloatArray, IntArray
 
-#: How far beside a point of a grid a value may be by rounding, in steps.
-_GRID_ROUNDING = 1e-9
-#: Which value of a cell is wanted.
+#: Which value of a cell is wanted: the permitted one that costs least; a rounder one that costs hardly more; or an
+#: observed or round one near that end of the cell.
 Wanted: TypeAlias = Literal["nearest", "by cost", "shown"]
 
 
@@ -59,8 +66,8 @@ class FeatureRows:
             for choice, state in enumerate(cells.state.tolist()):
                 out[:, state] = np.minimum(out[:, state], prices[:, choice])
         elif isinstance(cells, NumberCells):
-            low, high = permitted_ends(mine, cells, rows[:1] if _share_ends(mine, rows) else rows)
-            out[:, :-1] = np.where(low <= high, _cost_of_nearest(mine, rows, low, high), np.inf)
+            low, high = permitted_between(mine, rows[:, None], cells.lowest, cells.highest)
+            out[:, :-1] = costs_of_nearest(mine.old[rows][:, None], low, high, mine.scale, mine.weight)
             out[:, -1] = np.where(mine.missing[rows] & ~np.isnan(mine.old[rows]), mine.weight, np.inf)
         else:
             costs = self._value_costs(mine, rows)
@@ -69,37 +76,23 @@ class FeatureRows:
         out[np.arange(len(rows)), self.at[rows]] = np.inf
         return out
 
-    def targets(self, rows: IntArray, at: IntArray, wanted: Wanted) -> FloatArray:
-        """The values to move to in some cells, or the places of choices.
+    def targets(self, rows: IntArray, at: IntArray) -> FloatArray:
+        """The values to move to in some cells, or the places of choices, of a feature without intervals.
 
         Parameters
         ----------
         rows, at : ndarray of int, shape (n_moves,)
             The row of each move, and the cell that it goes to.
-        wanted : {"nearest", "by cost", "shown"}
-            The permitted value of the cell that costs least; a rounder one that costs hardly more; or an observed or
-            round one near that end of the cell.
         """
         mine, cells = self.destinations, self.cells
         assert mine is not None
+        assert isinstance(cells, StateCells)
         if isinstance(mine, ChoiceDestinations):
-            assert isinstance(cells, StateCells)
             permitted = (cells.state[None, :] == at[:, None]) & mine.allowed[rows]
             return np.argmin(np.where(permitted, mine.costs(rows), np.inf), axis=1).astype(np.float64)
-        if isinstance(cells, StateCells):
-            assert cells.values is not None
-            costs = np.where(cells.state[None, :] == at[:, None], self._value_costs(mine, rows), np.inf)
-            return cells.values[np.argmin(costs, axis=1)]
-        interval = np.minimum(at, cells.missing - 1)
-        low, high = permitted_between(mine, rows, cells.lowest[interval], cells.highest[interval])
-        old = mine.old[rows]
-        near = np.where(np.isnan(old), low, np.clip(old, low, np.maximum(low, high)))
-        if wanted == "by cost" and mine.step is None:
-            parts = zip(low.tolist(), high.tolist(), near.tolist(), old.tolist(), strict=True)
-            near = np.array([round_value_by_cost(*one) for one in parts])
-        elif wanted == "shown" and mine.step is None:
-            near = choose_values(low, high, near, self.observed)
-        return np.where(at == cells.missing, np.nan, near)
+        assert cells.values is not None
+        costs = np.where(cells.state[None, :] == at[:, None], self._value_costs(mine, rows), np.inf)
+        return cells.values[np.argmin(costs, axis=1)]
 
     def _value_costs(self, mine: NumberDestinations, rows: IntArray) -> FloatArray:
         """The cost of each listed value, infinite where it is not permitted; (n_rows, n_values)."""
@@ -113,7 +106,7 @@ class FeatureRows:
         else:
             origin = mine.origin[rows][:, None]
             steps = (values - origin) / mine.step
-            inside = np.abs(steps - np.round(steps)) <= _GRID_ROUNDING * np.maximum(1.0, np.abs(steps))
+            inside = np.abs(steps - np.round(steps)) <= GRID_ROUNDING * np.maximum(1.0, np.abs(steps))
             first, last = first_on_grid(low, mine.step, origin), last_on_grid(high, mine.step, origin)
             inside &= (np.round(steps) >= first) & (np.round(steps) <= last)
         inside = np.where(np.isnan(values), mine.missing[rows][:, None] & ~np.isnan(old), inside)
@@ -122,42 +115,11 @@ class FeatureRows:
         return np.where(inside, np.where(np.isnan(moved), mine.weight, mine.weight * moved), np.inf)
 
 
-def _share_ends(mine: NumberDestinations, rows: IntArray) -> bool:
-    """Whether some rows, at least one, may take the same values."""
-    return len(rows) > 0 and all((part[rows] == part[rows[0]]).all() for part in (mine.low, mine.high, mine.origin))
-
-
-def permitted_ends(mine: NumberDestinations, cells: NumberCells, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-    """The least and the greatest permitted value of each interval for each row; none is permitted where low > high."""
-    return permitted_between(mine, rows[:, None], cells.lowest, cells.highest)
-
-
 def permitted_between(
     mine: NumberDestinations, rows: IntArray, lowest: FloatArray, highest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The least and the greatest permitted value of some rows between two values each."""
-    low, high = mine.low[rows], mine.high[rows]
-    if mine.step is None:
-        return np.maximum(lowest, low), np.minimum(highest, high)
-    origin, step = mine.origin[rows], mine.step
-    with np.errstate(invalid="ignore"):
-        first = np.ceil((lowest - origin) / step - _GRID_ROUNDING)
-        last = np.floor((highest - origin) / step + _GRID_ROUNDING)
-        # a cell ends to the last bit, what is permitted does not: 3 * 0.1 is at most 0.3
-        first += on_grid(first, step, origin) < lowest
-        last -= on_grid(last, step, origin) > highest
-        first, last = (
-            np.maximum(first, first_on_grid(low, step, origin)),
-            np.minimum(last, last_on_grid(high, step, origin)),
-        )
-        return on_grid(first, step, origin), on_grid(last, step, origin)
-
-
-def _cost_of_nearest(mine: NumberDestinations, rows: IntArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    old = mine.old[rows][:, None]
-    with np.errstate(invalid="ignore"):
-        moved = np.abs(np.clip(old, low, np.maximum(low, high)) - old) / mine.scale
-    return np.where(np.isnan(moved), mine.weight, mine.weight * moved)
+    return permitted_within(Permitted(mine.low[rows], mine.high[rows], mine.step, mine.origin[rows]), lowest, highest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,37 +130,54 @@ class Layout:
     ----------
     features : sequence of FeatureRows
         In the order of the space.
-    columns : list of ndarray
-        The encoded columns of each feature that trees split on.
-    n_columns : int
-        Number of encoded columns.
     encoded : ndarray of shape (n_rows, n_columns)
         The rows in encoded space.
-    forest : _native.Forest
-        The trees.
+    native : _native.CellForest
+        The trees over these cells.
     sign : {-1.0, 1.0}
         Margins times this fall when rows come nearer to the decision.
+    numbers : NumberTable
+        The numbers whose cells are intervals.
+    intervals : IntervalTable
+        Their cells.
     """
 
     features: Sequence[FeatureRows]
-    columns: Sequence[IntArray]
-    n_columns: int
     encoded: FloatArray
-    forest: _native.Forest
+    native: _native.CellForest
     sign: float
+    numbers: NumberTable
+    intervals: IntervalTable
 
     @cached_property
     def at(self) -> IntArray:
         """The cell of every feature of every row."""
-        return np.ascontiguousarray(np.column_stack([one.at for one in self.features]), dtype=np.int64)
+        return np.array([one.at for one in self.features], dtype=np.int64).T.copy()
 
     def costs(self, rows: IntArray) -> FloatArray:
         """The costs of all cells of some rows, features side by side."""
-        return np.ascontiguousarray(np.concatenate([one.costs(rows) for one in self.features], axis=1))
+        costs = np.full((len(rows), self.n_entries), np.inf)
+        first = self._first
+        self.intervals.write_costs(costs, first, self.numbers, rows)
+        for number, one in enumerate(self.features):
+            if not one.is_number and one.destinations is not None:
+                costs[:, first[number] : first[number + 1]] = one.costs(rows)
+        costs[np.arange(len(rows))[:, None], first[:-1] + self.at[rows]] = np.inf
+        return costs
+
+    @cached_property
+    def _first(self) -> IntArray:
+        """The first entry of each feature among those of all cells, and their number."""
+        return np.concatenate([[0], np.cumsum([one.cells.n_cells for one in self.features])]).astype(np.int64)
+
+    @property
+    def n_entries(self) -> int:
+        """The number of all cells."""
+        return int(self._first[-1])
 
     def costs_of_sets(self, rows: IntArray, sets: BoolArray) -> FloatArray:
         """The same for the features of sets alone, the others infinite."""
-        costs = np.full((len(rows), sum(one.cells.n_cells for one in self.features)), np.inf)
+        costs = np.full((len(rows), self.n_entries), np.inf)
         parts = self.split(costs)
         for number in np.flatnonzero(sets.any(axis=0)).tolist():
             moved = np.flatnonzero(sets[:, number])
@@ -208,11 +187,32 @@ class Layout:
     def targets(self, rows: IntArray, cells: IntArray, sets: BoolArray, wanted: Wanted) -> FloatArray:
         """The values that the features of sets move to, feature by feature; NaN for those that stay."""
         targets = np.full(cells.shape, np.nan)
-        for number, one in enumerate(self.features):
+        changed = np.flatnonzero(sets.any(axis=0))
+        numbers = np.flatnonzero(np.isin(self.numbers.features, changed))
+        set_, place = np.nonzero(sets[:, self.numbers.features[numbers]])
+        if set_.size:
+            place = numbers[place]
+            feature = self.numbers.features[place]
+            moves = self.intervals.find_moves(self.numbers, place, rows[set_], cells[set_, feature])
+            targets[set_, feature] = self._choose(moves, place, wanted)
+        for number in np.setdiff1d(changed, self.numbers.features).tolist():
             moved = np.flatnonzero(sets[:, number])
-            if moved.size:
-                targets[moved, number] = one.targets(rows[moved], cells[moved, number], wanted)
+            targets[moved, number] = self.features[number].targets(rows[moved], cells[moved, number])
         return targets
+
+    def _choose(self, moves: NumberMoves, place: IntArray, wanted: Wanted) -> FloatArray:
+        """The value of each move of a number: nearest, or a rounder one where the number is not on a grid."""
+        chosen = moves.near.copy()
+        free = np.array([step is None for step in self.numbers.steps], dtype=np.bool_)[place]
+        if wanted == "by cost":
+            for at in np.flatnonzero(free).tolist():
+                chosen[at] = round_value_by_cost(*(float(one[at]) for one in moves[:4]))
+        elif wanted == "shown":
+            for number in np.unique(place[free]).tolist():
+                mine = np.flatnonzero(place == number)
+                observed = self.features[int(self.numbers.features[number])].observed
+                chosen[mine] = choose_values(moves.low[mine], moves.high[mine], moves.near[mine], observed)
+        return np.where(moves.missing, np.nan, chosen)
 
     def is_active(self) -> BoolArray:
         """Features that may move in each row, whether or not the trees would notice."""
@@ -226,23 +226,37 @@ class Layout:
                 active[:, number] = (mine.low <= mine.high) | mine.missing
         return active
 
-    @cached_property
-    def native(self) -> _native.CellForest:
-        """The trees over these cells."""
-        feature = np.zeros(self.n_columns, dtype=np.int64)
-        first = np.zeros(self.n_columns, dtype=np.int64)
-        parts: list[Any] = [np.zeros(max((one.cells.n_cells for one in self.features), default=1))]
-        offset = len(parts[0])  # columns that no split is on read what is there
-        for number, (one, columns) in enumerate(zip(self.features, self.columns, strict=True)):
-            for at, column in enumerate(columns.tolist()):
-                feature[column], first[column] = number, offset
-                parts.append(one.cells.encoded[:, at])
-                offset += one.cells.n_cells
-        n_cells = np.array([one.cells.n_cells for one in self.features], dtype=np.int64)
-        return _native.CellForest(
-            self.forest, n_cells, feature, first, np.ascontiguousarray(np.concatenate(parts)), self.sign
-        )
-
     def split(self, cells: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
         """Entries of all cells, feature by feature."""
-        return np.split(cells, np.cumsum([one.cells.n_cells for one in self.features])[:-1], axis=-1)
+        return np.split(cells, self._first[1:-1], axis=-1)
+
+
+def make_native(
+    cells: Sequence[FeatureCells], columns: Sequence[IntArray], forest: _native.Forest, n_columns: int, sign: float
+) -> _native.CellForest:
+    """Trees over cells.
+
+    Parameters
+    ----------
+    cells : sequence of FeatureCells
+        Those of each feature.
+    columns : sequence of ndarray
+        The encoded columns of each feature that trees split on.
+    forest : _native.Forest
+        The trees.
+    n_columns : int
+        Number of encoded columns.
+    sign : {-1.0, 1.0}
+        As in :class:`Layout`.
+    """
+    feature = np.zeros(n_columns, dtype=np.int64)
+    first = np.zeros(n_columns, dtype=np.int64)
+    parts: list[Any] = [np.zeros(max((one.n_cells for one in cells), default=1))]
+    offset = len(parts[0])  # columns that no split is on read what is there
+    for number, (one, mine) in enumerate(zip(cells, columns, strict=True)):
+        for at, column in enumerate(mine.tolist()):
+            feature[column], first[column] = number, offset
+            parts.append(one.encoded[:, at])
+            offset += one.n_cells
+    n_cells = np.array([one.n_cells for one in cells], dtype=np.int64)
+    return _native.CellForest(forest, n_cells, feature, first, np.ascontiguousarray(np.concatenate(parts)), sign)

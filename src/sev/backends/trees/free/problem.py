@@ -47,6 +47,8 @@ class CellProblem:
     observed : mapping of int to ndarray
         Sorted values that occur in the background, by number of the feature: preferred where several are as good, and
         the only ones that are searched where a feature's encoding neither rises nor falls.
+    encoded : ndarray or None
+        The queries in the columns of the trees, where they are known.
     """
 
     direction: int
@@ -59,3 +61,4 @@ class CellProblem:
     limits: Limits = field(default_factory=Limits)
     confirm: bool = True
     observed: Mapping[int, FloatArray] = field(default_factory=dict)
+    encoded: FloatArray | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -66,13 +66,18 @@ class TreeSearch:
     def find(self, problem: FreeProblem, row: int, chosen: BoolArray, targets: FloatArray) -> Mapping[int, Enough]:
         """The values of the features of one set of a row that do, by number of the feature."""
         mine = np.array([row])
-        alone = replace(problem, queries=problem.queries.iloc[mine], destinations=problem.destinations.take(mine))
+        alone = replace(
+            problem,
+            queries=problem.queries.iloc[mine],
+            destinations=problem.destinations.take(mine),
+            encoded=None if problem.encoded is None else problem.encoded[mine],
+        )
         [found] = self._ranges(self._cell_problem(alone)[0], np.zeros(1, dtype=np.int64), chosen[None], targets[None])
         return found
 
-    def _cell_problem(self, problem: FreeProblem) -> tuple[CellProblem, frozenset[int]]:
-        """The problem over cells, and the numbers whose permitted values are all listed."""
-        values, listed = list_values(problem)
+    def _cell_problem(self, problem: FreeProblem) -> tuple[CellProblem, ListedValues]:
+        """The problem over cells, and the values of numbers that are listed."""
+        values = ListedValues(problem)
         low, high = (problem.low, problem.high) if self._direction == 1 else (-problem.high, -problem.low)
         wanted = CellProblem(
             direction=self._direction * problem.direction,
@@ -85,16 +90,17 @@ class TreeSearch:
             limits=problem.limits,
             confirm=False,
             observed=values,
+            encoded=problem.encoded,
         )
-        return wanted, listed
+        return wanted, values
 
-    def _is_complete(self, destinations: Destinations, n_rows: int, listed: frozenset[int]) -> BoolArray:
+    def _is_complete(self, destinations: Destinations, n_rows: int, listed: ListedValues) -> BoolArray:
         """Rows of which all permitted values were searched."""
         complete = np.ones(n_rows, dtype=np.bool_)
-        for number, one in enumerate(destinations.features):
-            if not isinstance(one, NumberDestinations) or number in listed:
-                continue
-            if self._trees.values_searched(np.array([number]))[0] != "any":
+        numbers = destinations.numbers.features
+        for number, searched in zip(numbers.tolist(), self._trees.values_searched(numbers), strict=True):
+            one = destinations.features[number]
+            if searched != "any" and isinstance(one, NumberDestinations) and not listed.are_all(number):
                 complete &= ~(one.low <= one.high)
         return complete
 
@@ -123,22 +129,54 @@ class TreeSearch:
         return found
 
 
-def list_values(problem: FreeProblem) -> tuple[dict[int, FloatArray], frozenset[int]]:
-    """Values of each number to search one by one where need be, and the numbers of which these are all."""
-    values, listed = dict(problem.observed), set()
-    for number, one in enumerate(problem.destinations.features):
+class ListedValues(Mapping[int, FloatArray]):
+    """Values of each number to search one by one where need be: those that occur, and all of a short grid.
+
+    They are listed when they are asked for: most numbers are searched by intervals.
+
+    Parameters
+    ----------
+    problem : FreeProblem
+        What is permitted, and what occurs.
+    """
+
+    def __init__(self, problem: FreeProblem) -> None:
+        self._observed = problem.observed
+        self._features = problem.destinations.features
+        self._known: dict[int, tuple[FloatArray | None, bool]] = {}
+
+    def __getitem__(self, number: int) -> FloatArray:
+        values = self._find(number)[0]
+        if values is None:
+            raise KeyError(number)
+        return values
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for number in range(len(self._features)) if self._find(number)[0] is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def are_all(self, number: int) -> bool:
+        """Whether the values of a number are all that are permitted."""
+        return self._find(number)[1]
+
+    def _find(self, number: int) -> tuple[FloatArray | None, bool]:
+        if number not in self._known:
+            self._known[number] = self._list(number)
+        return self._known[number]
+
+    def _list(self, number: int) -> tuple[FloatArray | None, bool]:
+        observed, one = self._observed.get(number), self._features[number]
         if not isinstance(one, NumberDestinations) or one.step is None:
-            continue
+            return observed, False
         exists = one.low <= one.high
         if not exists.any():
-            listed.add(number)
-            continue
+            return observed, True
         origin = one.origin[exists]
         first, last = ((ends - origin[0]) / one.step for ends in (one.low[exists].min(), one.high[exists].max()))
-        if (origin == origin[0]).all() and last - first < _MOST_ON_GRID:
-            steps = np.arange(np.floor(first), np.ceil(last) + 1.0)
-            values[number] = np.unique(
-                np.concatenate([problem.observed.get(number, steps[:0]), on_grid(steps, one.step, origin[0])])
-            )
-            listed.add(number)
-    return values, frozenset(listed)
+        if not (origin == origin[0]).all() or not last - first < _MOST_ON_GRID:
+            return observed, False
+        steps = np.arange(np.floor(first), np.ceil(last) + 1.0)
+        grid = on_grid(steps, one.step, origin[0])
+        return np.unique(grid if observed is None else np.concatenate([observed, grid])), True

@@ -10,13 +10,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from sev.actions import ChoiceDestinations, Moves, NumberDestinations
+from sev import _native
+from sev.actions import ChoiceDestinations, Moves, NumberDestinations, NumberTable
 from sev.backends._encoding import ColumnwiseEncoding
 from sev.backends._protocol import CannotReadError
 from sev.backends.free import move_rows
 from sev.backends.trees._backend import TreeBackend
 from sev.backends.trees.free.cells import CellFinder, FeatureCells, NumberCells, StateCells
-from sev.backends.trees.free.layout import FeatureRows, Layout, Wanted
+from sev.backends.trees.free.layout import FeatureRows, Layout, Wanted, make_native
+from sev.backends.trees.free.numbers import IntervalTable
 from sev.backends.trees.free.problem import CellProblem, Goal
 from sev.backends.trees.free.splits import ColumnSplits
 from sev.core import Solution, Status, distinct_rows, pack
@@ -61,13 +63,23 @@ class FreeTrees:
     def _start_anew(self) -> None:
         self._owner = self.encoding.column_feature
         self._finder = CellFinder(self._splits, self.encoding.encode, self._owner, self.space)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Everything that is made on demand is made again."""
         self._numbers: dict[int, NumberCells | None] = {}
         self._choices: _EncodedChoices | None = None
         self._states: dict[int, tuple[_EncodedChoices, StateCells]] = {}
+        self._added: dict[int, tuple[StateCells, bytes, StateCells, IntArray]] = {}
+        self._intervals: IntervalTable | None = None
+        self._known: tuple[list[FeatureCells], float, _native.CellForest] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made on demand."""
-        return {**self.__dict__, "_numbers": {}, "_choices": None, "_states": {}, "_layouts": None, "_lock": None}
+        kept = FreeTrees.__new__(FreeTrees)
+        kept.__dict__.update(self.__dict__, _layouts=None, _lock=None)
+        kept._forget()
+        return kept.__dict__
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock(), _layouts=WeakKeyDictionary())
@@ -90,56 +102,115 @@ class FreeTrees:
         return known
 
     def _make_layout(self, problem: CellProblem) -> Layout:
-        encoded = self.encoding.encode(problem.queries)
+        encoded = self.encoding.encode(problem.queries) if problem.encoded is None else problem.encoded
+        sign = 1.0 if problem.direction < 0 else -1.0
         with self._lock:
             self._own_columns(problem, encoded)
-            numbers = self._number_cells(problem)
-            features = [
-                self._feature_rows(problem, number, encoded, numbers.get(number)) for number in range(len(self.space))
-            ]
-            return Layout(
-                features,
-                self._finder.columns,
-                self.backend.n_columns,
-                encoded,
-                self.backend.forest.native,
-                1.0 if problem.direction < 0 else -1.0,
-            )
+            cells = self._number_cells(problem.destinations.numbers, problem)
+            intervals = self._interval_table(cells)
+            numbers, at = self._locate_numbers(problem, intervals, encoded)
+            place_of = {int(feature): place for place, feature in enumerate(intervals.features)}
+            features = []
+            for number, mine in enumerate(problem.destinations.features):
+                place = place_of.get(number)
+                if place is not None and isinstance(mine, NumberDestinations):
+                    # of numbers on a grid every value is as good as another
+                    observed = problem.observed.get(number, _NOTHING) if mine.step is None else _NOTHING
+                    features.append(FeatureRows(intervals.cells[place], mine, at[place], observed))
+                else:
+                    features.append(self._state_rows(problem, number, encoded))
+            native = self._native_of([one.cells for one in features], sign)
+        return Layout(features, encoded, native, sign, numbers, intervals)
 
-    def _feature_rows(
-        self, problem: CellProblem, feature: int, encoded: FloatArray, cells: FeatureCells | None
-    ) -> FeatureRows:
+    def _native_of(self, cells: list[FeatureCells], sign: float) -> _native.CellForest:
+        """The trees over cells; those of the last problem where the cells are the same."""
+        known = self._known
+        if known is not None and known[1] == sign and all(a is b for a, b in zip(known[0], cells, strict=True)):
+            return known[2]
+        backend = self.backend
+        made = make_native(cells, self._finder.columns, backend.forest.native, backend.n_columns, sign)
+        self._known = (cells, sign, made)
+        return made
+
+    def _interval_table(self, cells: dict[int, NumberCells]) -> IntervalTable:
+        """The intervals of numbers side by side; those of the last problem where they are the same."""
+        known = self._intervals
+        if (
+            known is None
+            or known.features.tolist() != list(cells)
+            or any(a is not b for a, b in zip(known.cells, cells.values(), strict=True))
+        ):
+            columns = {feature: self._finder.columns[feature] for feature in cells}
+            known = self._intervals = IntervalTable(cells, columns, self._splits)
+        return known
+
+    def _locate_numbers(
+        self, problem: CellProblem, intervals: IntervalTable, encoded: FloatArray
+    ) -> tuple[NumberTable, IntArray]:
+        """The numbers that have intervals, and the cell of each row's own value; (n_numbers, n_rows)."""
+        numbers = problem.destinations.numbers
+        if len(intervals.features) < len(numbers.features):
+            held = set(intervals.features.tolist())
+            numbers = NumberTable.of(
+                [one if place in held else None for place, one in enumerate(problem.destinations.features)]
+            )
+        at = intervals.locate(numbers.old)
+        unlike = intervals.find_unlike(at, encoded)
+        if unlike.any():
+            row, column = (int(one) for one in np.argwhere(unlike)[0])
+            name = self.space.names[intervals.owner_of(column)]
+            raise CannotReadError(f"the intervals of {name!r} are not those of row {row}")
+        return numbers, at
+
+    def _state_rows(self, problem: CellProblem, feature: int, encoded: FloatArray) -> FeatureRows:
+        """A feature whose cells are values one by one."""
         mine = problem.destinations.features[feature]
         columns = self._finder.columns[feature]
         observed = np.asarray(problem.observed.get(feature, _NOTHING), dtype=np.float64)
         own = encoded[:, columns]
-        if isinstance(cells, NumberCells):
-            assert isinstance(mine, NumberDestinations)
-            at = cells.locate(mine.old)
-            same = self._finder.outcomes(feature, cells.encoded)[at] == self._finder.outcomes(feature, own)
-            if same.all():
-                return FeatureRows(cells, mine, at, observed)
-            raise CannotReadError(
-                f"the intervals of {self.space.names[feature]!r} are not those of row {int(same.all(axis=1).argmin())}"
-            )
-        row = problem.queries.iloc[[0]]
         if isinstance(mine, ChoiceDestinations):
             states = self._choice_states(feature, len(mine.choices))
+            cell = self._cells_of_choices(feature, mine, states, own)
+            if cell is not None:
+                return FeatureRows(states, mine, cell, observed)
         elif isinstance(mine, NumberDestinations):
             # the query's own value and a missing one are not on the list of what occurs
             values = np.unique(observed[~np.isnan(observed)])
             values = np.concatenate([values, [np.nan]]) if mine.missing.any() else values
+            row = problem.queries.iloc[[0]]
             found = (
                 self._finder.find_states(feature, [(value,) for value in values.tolist()], row) if values.size else None
             )
             empty = StateCells(np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64), own[:0], values)
             states = empty if found is None else StateCells(found.state, found.outcomes, found.encoded, values)
         else:
-            states = StateCells(np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64), own[:0])
+            states = self._finder.no_states(feature)
         # Rows whose own value is not on the list have a cell of their own.
         first, kind = distinct_rows(own)
-        states, cell = self._finder.add_states(feature, states, own[first])
+        states, cell = self._add_states(feature, states, own[first])
         return FeatureRows(states, mine, cell[kind], observed)
+
+    def _cells_of_choices(
+        self, feature: int, mine: ChoiceDestinations, states: StateCells, own: FloatArray
+    ) -> IntArray | None:
+        """The cells of rows whose own values are all among the choices, and encoded as these are; else None."""
+        choices = self._choices
+        assert choices is not None
+        if not mine.choices or (mine.old < 0).any():
+            return None
+        theirs = choices.encoded[: len(mine.choices), self._finder.columns[feature]][mine.old]
+        if not ((own == theirs) | (np.isnan(own) & np.isnan(theirs))).all():
+            return None
+        return states.state[mine.old]
+
+    def _add_states(self, feature: int, states: StateCells, own: FloatArray) -> tuple[StateCells, IntArray]:
+        """The same cells and more for values that belong to none; those of the last problem where both are the same."""
+        known = self._added.get(feature)
+        if known is not None and known[0] is states and known[1] == own.tobytes():
+            return known[2], known[3]
+        made = self._finder.add_states(feature, states, own)
+        self._added[feature] = (states, own.tobytes(), *made)
+        return made
 
     def _choice_states(self, feature: int, n_choices: int) -> StateCells:
         """The cells of the choices of a feature; those of the last problem as a rule."""
@@ -155,15 +226,16 @@ class FreeTrees:
         """Find the features of encoded columns that vary among queries and choices for the first time."""
         if not len(encoded):
             return
-        row = problem.queries.iloc[[0]].reset_index(drop=True)
-        made = self._encode_choices(problem, row, encoded)
-        everyone = problem.queries.reset_index(drop=True)
-        self.encoding.own_new_columns(everyone, row, np.zeros(len(everyone), dtype=np.int64), encoded, encoded[:1])
+        made = self._encode_choices(problem, encoded)
+        if not self.encoding.owns_all:
+            everyone = problem.queries.reset_index(drop=True)
+            row = everyone.iloc[[0]]
+            self.encoding.own_new_columns(everyone, row, np.zeros(len(everyone), dtype=np.int64), encoded, encoded[:1])
         if not np.array_equal(self._owner, self.encoding.column_feature):
             self._start_anew()
         self._choices = made
 
-    def _encode_choices(self, problem: CellProblem, row: pd.DataFrame, encoded: FloatArray) -> _EncodedChoices:
+    def _encode_choices(self, problem: CellProblem, encoded: FloatArray) -> _EncodedChoices:
         """Every choice of every feature in encoded space; those of the last problem as a rule.
 
         An encoded column depends on one feature, so that the choices of all features are encoded side by side.
@@ -173,24 +245,22 @@ class FreeTrees:
             for number, mine in enumerate(problem.destinations.features)
             if isinstance(mine, ChoiceDestinations)
         ]
-        known, dtypes = self._choices, list(row.dtypes.array)
+        known, dtypes = self._choices, list(problem.queries.dtypes.array) if lists else []
         if known is not None and known.dtypes == dtypes and _are_same(known.lists, lists):
             return known
+        row = problem.queries.iloc[[0]].reset_index(drop=True)
         frame = self._finder.choice_rows(problem.destinations, row)
         made = _EncodedChoices(lists, dtypes, self.encoding.encode(frame))
         self.encoding.own_new_columns(frame, row, np.zeros(len(frame), dtype=np.int64), made.encoded, encoded[:1])
         return made
 
-    def _number_cells(self, problem: CellProblem) -> dict[int, NumberCells | None]:
-        """Cells of the numbers that may move, made again only when values go beyond those that are known."""
-        numbers = {
-            feature: mine
-            for feature, mine in enumerate(problem.destinations.features)
-            if isinstance(mine, NumberDestinations) and len(mine.old)
-        }
+    def _number_cells(self, numbers: NumberTable, problem: CellProblem) -> dict[int, NumberCells]:
+        """Cells of the numbers that have intervals, made again only when values go beyond those that are known."""
+        if not numbers.old.shape[1]:
+            return {}
+        lows, highs = _all_ends(numbers)
         needed: dict[int, tuple[float, float]] = {}
-        for feature, mine in numbers.items():
-            low, high = _ends(mine.old, mine.low, mine.high)
+        for feature, low, high in zip(numbers.features.tolist(), lows.tolist(), highs.tolist(), strict=True):
             known = self._numbers.get(feature, _ANY)
             if known is None or (isinstance(known, NumberCells) and known.low <= low and high <= known.high):
                 continue
@@ -207,7 +277,8 @@ class FreeTrees:
             found = self._finder.find_intervals(wide, row)
             again = {feature: needed[feature] for feature in needed if found[feature] is None}
             self._numbers = {**self._numbers, **found, **(self._finder.find_intervals(again, row) if again else {})}
-        return {feature: self._numbers[feature] for feature in numbers}
+        cells = {feature: self._numbers[feature] for feature in numbers.features.tolist()}
+        return {feature: one for feature, one in cells.items() if one is not None}
 
 
 class _EncodedChoices(NamedTuple):
@@ -225,6 +296,15 @@ def _are_same(one: list[tuple[int, Any]], other: list[tuple[int, Any]]) -> bool:
 
 #: Nothing is known about a feature yet.
 _ANY = object()
+
+
+def _all_ends(numbers: NumberTable) -> tuple[FloatArray, FloatArray]:
+    """As :func:`_ends`, of the own and the permitted values of each number."""
+    values = np.clip(np.concatenate([numbers.old, numbers.low, numbers.high], axis=1), -_LARGEST, _LARGEST)
+    missing = np.isnan(values)
+    low = np.where(missing, np.inf, values).min(axis=1, initial=np.inf)
+    high = np.where(missing, -np.inf, values).max(axis=1, initial=-np.inf)
+    return np.where(low <= high, low, 0.0), np.where(low <= high, high, 1.0)
 
 
 def _ends(*parts: FloatArray) -> tuple[float, float]:
@@ -314,8 +394,7 @@ class Run:
         max_sets = max(1, limits.max_sets)
         work = ROW_WORK if limits.time_limit is None else _UNLIMITED
         seconds = np.inf if limits.time_limit is None else max(0.0, float(limits.time_limit))
-        n_entries = sum(one.cells.n_cells for one in self._layout.features)
-        at_once = max(1, _ENTRIES_AT_ONCE // max(1, n_entries))
+        at_once = max(1, _ENTRIES_AT_ONCE // max(1, self._layout.n_entries))
         parts = []
         for first in range(0, max(1, self._n_rows), at_once):
             rows = np.arange(first, min(first + at_once, self._n_rows))

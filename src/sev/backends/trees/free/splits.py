@@ -65,6 +65,17 @@ class ColumnSplits:
             parts.append((self._is_inside(int(number), values) & ~missing).astype(np.int64))
         return np.column_stack(parts)
 
+    def bounds(self, column: int, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The least and the greatest value that no split tells from each of some values of a column without
+        categories; NaN for missing ones.
+        """
+        thresholds = self.thresholds[column]
+        below = np.searchsorted(thresholds, values, side="left")
+        least = np.concatenate([[-np.inf], np.nextafter(thresholds, np.inf)])[below]
+        greatest = np.concatenate([thresholds, [np.inf]])[np.minimum(below, len(thresholds))]
+        missing = np.isnan(values)
+        return np.where(missing, np.nan, least), np.where(missing, np.nan, greatest)
+
     def _is_inside(self, number: int, values: FloatArray) -> BoolArray:
         first, end = self._forest.category_first[number : number + 2].tolist()
         words = self._forest.category_words[first:end]
