@@ -19,6 +19,7 @@ from sev._registry import load as load_route
 from sev.actions import Actions
 from sev.backends import check_decisions, model_scores, representative_rows
 from sev.exceptions import InputError
+from sev.explainers._alone import find_alone
 from sev.explainers._checks import (
     check_same_scores,
     checked_labels,
@@ -28,14 +29,14 @@ from sev.explainers._checks import (
 )
 from sev.explainers._hashing import table_hash
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS, ExplainOptions, check_count
-from sev.explainers._recourse import find_alone, find_menu, find_price
+from sev.explainers._recourse import find_menu, find_price
 from sev.explainers._results import answer_rows, source_for
 from sev.explainers._setup import ExplainerSetup
 from sev.explainers._source import ExplainerSource
 from sev.explainers._variants import parts_with_reference
 from sev.explainers._work import Settings
 from sev.explanations import Explanation, Explanations
-from sev.files import pack_explainer, refusing, unpack_explainer
+from sev.files import refusing
 from sev.references import Reference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
@@ -466,6 +467,8 @@ class Explainer(ExplainerSetup):
         >>> explainer.to_bytes()[:2]
         b'PK'
         """
+        from sev.files import pack_explainer
+
         parts = self.parts()
         if not credibility:
             parts = replace(parts, targets=tuple(replace(one, credibility=None) for one in parts.targets))
@@ -503,6 +506,8 @@ class Explainer(ExplainerSetup):
         >>> copy.explain(X).to_frame().equals(explainer.explain(X).to_frame())
         True
         """
+        from sev.files import unpack_explainer
+
         parts = unpack_explainer(data, trust_pickle=trust_pickle)
         with refusing("its parts do not fit together"):
             return cls.from_parts(parts)

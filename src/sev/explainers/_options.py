@@ -135,8 +135,8 @@ class ExplainOptions:
             )
         if values == "reference" and minimise == "cost" and any(task.reference.several for task in setup.tasks):
             raise InputError(
-                'minimise="cost" with values="reference" compares with one reference row for each query, and '
-                'Best(...) has several: use the reference without Best, or values="any".'
+                'minimise="cost" with values="reference" needs one reference row for each query, but Best(...) tries '
+                'several: use the reference without Best, or values="any".'
             )
         asked = f"values={values!r}" if values != "reference" else 'minimise="cost"' if minimise == "cost" else None
         if asked is not None and any(task.bound is None for task in setup.tasks):
@@ -155,8 +155,8 @@ class ExplainOptions:
         asked = ['order="credible"'] * (order == "credible") + ["min_credibility"] * (least > 0)
         if asked and self.kind == "plus":
             raise InputError(
-                f'{asked[0]} is about results of the other class, and those of kind="plus" are of the class being '
-                'explained: use kind="minus".'
+                f'{asked[0]} works with kind="minus" only: it compares changed rows with rows of the other class, and '
+                'kind="plus" makes rows of the class being explained.'
             )
         if asked and any(task.credibility is None for task in setup.tasks):
             raise InputError(

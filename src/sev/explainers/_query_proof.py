@@ -103,12 +103,10 @@ class QueryProof:
         strange: BoolArray = np.asarray(self._strange.any(axis=1))
         return strange
 
-    def read_as_positive(self) -> BoolArray:
-        """Rows that the reading calls positive, or nearly so."""
-        scores = self._reading.scores(self._reading.backend.margins(self.encoded))
-        slack = _ROUNDING * self._reading.backend.score_tolerance * max(1.0, abs(self._scorer.threshold))
-        positive: BoolArray = self._scorer.of_second_class(scores) >= self._scorer.threshold - slack
-        return positive
+    def read_as_positive(self, known: FloatArray | None) -> BoolArray:
+        """Rows that the reading calls positive, or nearly so; ``known`` are their margins, where a search met them."""
+        margins = self._reading.backend.margins(self.encoded) if known is None else known
+        return self._reading.is_nearly_positive(self._scorer, margins)
 
     # -- comparing -----------------------------------------------------------------------------------------------------
 

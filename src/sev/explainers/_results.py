@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from sev.explainers._permitted import warn_of_broken_rules
 from sev.explainers._source import ExplainerSource
 from sev.explainers._work import Settings
 from sev.explanations import Explanations
+from sev.typing import BoolArray
 
 if TYPE_CHECKING:
     from sev.explainers._setup import ExplainerSetup
@@ -47,6 +49,29 @@ def answer_rows(
         raise
     _warn_of_rules(setup, queries, answers)
     return _explanations(setup, queries, answers, settings)
+
+
+def answer_choices(setup: ExplainerSetup, query: pd.DataFrame, settings: Settings, usable: BoolArray) -> Explanations:
+    """Explain one row several times, each time with other features that it may use.
+
+    Parameters
+    ----------
+    setup : ExplainerSetup
+        The explainer.
+    query : DataFrame
+        One row in the model's form.
+    settings : Settings
+        What is the same each time.
+    usable : ndarray of bool, shape (n_times, n_features)
+        Features that may be used each time, of those that the settings allow.
+    """
+    queries = query.iloc[np.zeros(len(usable), dtype=np.int64)]
+    try:
+        found = answer_free(list(setup.tasks), queries, replace(settings, settled=True), usable=usable)
+    except InterruptedExplanation:
+        raise KeyboardInterrupt from None  # a part of the times is no answer
+    _warn_of_rules(setup, query, found.answers.take(np.zeros(1, dtype=np.int64)))
+    return _explanations(setup, queries, found.answers, settings, found)
 
 
 def _warn_of_rules(setup: ExplainerSetup, queries: pd.DataFrame, answers: Answers) -> None:

@@ -12,13 +12,13 @@ import pandas as pd
 from sev.actions import Actions
 from sev.core import Answers, LazyList, Solution, plain_value
 from sev.credibility import FittedFunction
+from sev.explainers._alone import alone_in_rows
 from sev.explainers._batches import answer_all
 from sev.explainers._free_answers import FreeAnswers, place_results
 from sev.explainers._free_batches import answer_free, list_free
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
 from sev.explainers._permitted import is_explained, place_references
-from sev.explainers._recourse import alone_in_rows
 from sev.explainers._task import Task
 from sev.explainers._vertices import Vertices, score_rows_safely
 from sev.explainers._work import Settings

@@ -30,12 +30,16 @@ from sev.explainers._vertices import (
 from sev.explainers._work import Settings, Work
 from sev.references import FittedReference
 from sev.space import Familiar, FeatureSpace, FittedReferences, TableForm
-from sev.typing import BoolArray, FloatArray, IntArray, Kind
+from sev.typing import BoolArray, FloatArray, IntArray, Kind, NativeTable
 
 #: Up to this many rows, all sets are listed and checked before the call returns.
 _ROWS_SETTLED_AT_ONCE = 256
-#: Up to this many rows, a call of the model costs more than the reading of all rows: rows and sets are scored together.
-_ROWS_AT_ONCE = 16
+#: Up to this many rows, a call of the model is worth more than a search for rows that turn out not to be of the class:
+#: rows and sets are scored together. GBDT 200 x 3 on four data sets, one call instead of two: 7 to 12 % less time for
+#: 500 rows, 2 to 7 % for 3,000, nothing for 6,000.
+_ROWS_SCORED_WITH_SETS = 4096
+#: So many rows tell whether those of a call look to be of the class.
+_ROWS_LOOKED_AT = 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,45 +139,84 @@ class Task:
         Outcome
             Answers for all rows, and what is known of them besides.
         """
-        at_once = self._answer_at_once(queries, settings, assigned) if trusted else None
-        if at_once is not None:
-            return at_once
+        # of many rows only the first sets are wanted at once; the others wait until somebody asks
+        later = len(queries) > _ROWS_SETTLED_AT_ONCE and not settings.settled and not self.has_actions
+        settings = replace(settings, limits=replace(settings.limits, first_only=later))
+        native, encoded = None, None
+        if trusted and scores is None and self._may_take_one_call(len(queries)):
+            native, encoded, looks_positive = self._look_at_rows(queries)
+            together = None
+            if encoded is not None and looks_positive:
+                together = self._answer_in_one_call(queries, encoded, settings, assigned)
+            if together is not None:
+                return together
         reasons: dict[int, str] = {}
         transformed = None
         if scores is None:
-            scores, reasons, transformed = self._score_and_transform(queries)
+            scores, reasons, transformed = self.score_and_transform(queries, native)
         rows = np.flatnonzero(np.isfinite(scores) & self.scorer.is_positive(scores))
         everything = len(rows) == len(queries)
         positives = queries if everything else queries.iloc[rows]
-        if transformed is not None and not everything:
+        if transformed is not None and encoded is None and not everything:
             # the lowest version of scikit-learn takes no rows of arrow tables
             is_arrow = type(transformed).__module__.startswith("pyarrow")
             transformed = None if is_arrow else _safe_indexing(transformed, rows)
-        # of many rows only the first sets are wanted at once; the others wait until somebody asks
-        later = len(queries) > _ROWS_SETTLED_AT_ONCE and not settings.settled and not self.has_actions
-        limits = replace(settings.limits, first_only=later)
         given = None if assigned is None else assigned[rows]
-        work = self._work(positives, replace(settings, limits=limits), scores[rows], given)
-        solution, result_scores = work.answer_read(transformed) if trusted else work.answer_unread()
-        waits = np.zeros(len(rows), dtype=np.bool_)
-        if later:
-            waits = work.read & solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete)
-        return self._outcome(work, solution, result_scores, scores, rows, reasons, waits)
+        work = self._work(positives, settings, scores[rows], given)
+        if trusted:
+            known = encoded if encoded is None or everything else encoded[rows]
+            solution, result_scores = work.answer_read(transformed, known)
+        else:
+            solution, result_scores = work.answer_unread()
+        return self._outcome(work, solution, result_scores, scores, rows, reasons, later=later)
 
-    def _answer_at_once(self, queries: pd.DataFrame, settings: Settings, assigned: IntArray | None) -> Outcome | None:
-        """The answers to a few rows that are all of the class, as a rule with one call of the model; None otherwise."""
-        n_rows = len(queries)
-        if self.reading is None or self.reading.final_scores_are_the_models or not 0 < n_rows <= _ROWS_AT_ONCE:
-            return None
+    def _may_take_one_call(self, n_rows: int) -> bool:
+        """Whether rows and their sets can be scored together, if the rows look to be of the class."""
+        reading = self.reading
+        if reading is None or reading.final_scores_are_the_models or not 0 < n_rows <= _ROWS_SCORED_WITH_SETS:
+            return False
         if self.has_actions:  # permitted values are found for rows of the class only
+            return False
+        # to transform rows only to look at them takes longer than a call of the model for its sets
+        return n_rows <= _ROWS_LOOKED_AT or not reading.unwrapped.transforms
+
+    def _look_at_rows(self, queries: pd.DataFrame) -> tuple[NativeTable | None, FloatArray | None, bool]:
+        """Rows as the model takes them, where the model may still have them, and in encoded space; whether some of them
+        all look to be of the class.
+        """
+        assert self.reading is not None
+        native = self.form.to_native(queries)
+        step = -(-len(queries) // _ROWS_LOOKED_AT)
+        try:
+            encoded, positive = self.reading.encode_and_judge(native, self.scorer, step)
+        except Exception:  # a row that the model may refuse as well: found out when it is scored
+            return None, None, False
+        return None if self.reading.unwrapped.transforms else native, encoded, bool(positive.all())
+
+    def _answer_in_one_call(
+        self, queries: pd.DataFrame, encoded: FloatArray, settings: Settings, assigned: IntArray | None
+    ) -> Outcome | None:
+        """The answers with one call of the model, where the reading says which rows are of the class and the model
+        agrees; None otherwise, for the caller to score the rows first.
+        """
+        n_rows = len(queries)
+        everyone = self._work(queries, settings, None, assigned)
+        found = everyone.search_unscored(encoded)
+        if found is None:
             return None
-        work = self._work(queries, settings, None, assigned)
-        answered = work.answer_unscored()
+        work, rows, proof, solution = everyone, np.arange(n_rows, dtype=np.int64), *found
+        positive = proof.read_as_positive(solution.query_margins)
+        if not positive.all():
+            rows = np.flatnonzero(positive)
+            if not rows.size:
+                return None
+            work = self._work(queries.iloc[rows], settings, None, everyone.assigned[rows])
+            proof, solution = work.prove(proof.encoded[rows]), solution.take(rows)
+        answered = work.check_unscored(proof, solution, everyone.vertices, rows)
         if answered is None:
             return None
         solution, result_scores, scores = answered
-        rows, nothing = np.arange(n_rows), np.zeros(n_rows, dtype=np.bool_)
-        return self._outcome(work, solution, result_scores, scores, rows, {}, nothing)
+        return self._outcome(work, solution, result_scores, scores, rows, {}, later=settings.limits.first_only)
 
     def _outcome(
         self,
@@ -183,10 +226,14 @@ class Task:
         scores: FloatArray,
         rows: IntArray,
         reasons: dict[int, str],
-        waits: BoolArray,
+        *,
+        later: bool,
     ) -> Outcome:
-        """What was found for some rows, among all rows that were scored."""
+        """What was found for some rows, among all rows that were scored; with ``later``, sets beside the first wait."""
         n_rows = len(scores)
+        waits = np.zeros(len(rows), dtype=np.bool_)
+        if later:
+            waits = work.read & solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete)
         status = np.full(n_rows, Status.NOT_TARGET.code, dtype=np.int8)
         status[list(reasons)] = Status.ERROR.code
         found = _spread(np.zeros(n_rows, dtype=np.int64), rows, np.diff(solution.offsets))
@@ -429,15 +476,30 @@ class Task:
     def _fitted_references(self) -> FittedReferences:
         return FittedReferences(self.reference.rows)
 
-    def _score_and_transform(self, queries: pd.DataFrame) -> tuple[FloatArray, dict[int, str], Any]:
+    def score_and_transform(
+        self, queries: pd.DataFrame, native: NativeTable | None = None
+    ) -> tuple[FloatArray, dict[int, str], Any]:
         """The model's own scores, and the rows as its final estimator takes them where they are known.
 
         A pipeline's transform costs more than anything else for a single row, and its result is needed twice.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows to be explained.
+        native : table or array, default=None
+            The same as the model takes them, where they have been made already.
+
+        Returns
+        -------
+        tuple of ndarray of float64, dict of int to str, object
+            Scores, reasons by place of the row, and transformed rows or None.
         """
         if self.reading is None:
             return *self.score_safely(queries), None
         try:
-            transformed, scores = self.reading.transform_and_score(self.form.to_native(queries), self.scorer)
+            native = self.form.to_native(queries) if native is None else native
+            transformed, scores = self.reading.transform_and_score(native, self.scorer)
             check_length(scores, len(queries))
         except Exception:  # some row makes the model raise: found out below
             return *self.score_safely(queries), None

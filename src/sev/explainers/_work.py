@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sev.backends import CannotReadError
+from sev.backends import CannotReadError, SolvesEach
 from sev.backends.blackbox import solve_blackbox
 from sev.core import Limits, Problem, Solution, Status, n_words, unpack
 from sev.explainers._query_proof import Doubts, QueryProof
@@ -129,12 +129,15 @@ class Work:
         self._permitted = permitted
         self._credible = credible
 
-    def answer_read(self, transformed: Any) -> tuple[Solution, FloatArray]:
-        """Search with the reading where that is right, and the model's own score after the change of each first set."""
+    def answer_read(self, transformed: Any, encoded: FloatArray | None = None) -> tuple[Solution, FloatArray]:
+        """Search with the reading where that is right, and the model's own score after the change of each first set.
+
+        The rows as the final estimator takes them, and in encoded space, are made here where they are not known.
+        """
         if self._task.reading is None or not self._n_rows:
             return self.answer_unread()
         try:
-            proof = self._proof(transformed)
+            proof = self.prove(self._encode(transformed) if encoded is None else encoded)
         except CannotReadError as error:
             self.doubts = Doubts(dict.fromkeys(range(self._n_rows), str(error)), str(error), str(error))
             return self.answer_unread()
@@ -178,30 +181,44 @@ class Work:
             parts.append((rows, self._search_rows(encoded, rows, int(assigned[0]), limits)))
         return Solution.merge(parts).with_proofs()
 
-    def answer_unscored(self) -> tuple[Solution, FloatArray, FloatArray] | None:
-        """As :meth:`answer_read`, for rows that have not been scored yet: one call of the model for rows and sets.
-
-        Returns also the scores of the rows; None where something is out of the ordinary (a row that is not of the
-        class, a model that fails, a reading that differs), for the caller to score the rows first.
-        """
-        assert self._task.reading is not None
+    def search_unscored(self, encoded: FloatArray) -> tuple[QueryProof, Solution] | None:
+        """Search rows that the model has not scored yet; None where one is such that the model may refuse it."""
         try:
-            proof = self._proof(None)
-            if not proof.read_as_positive().all():
-                return None
-        except Exception:  # a row that the model may refuse as well: found out when it is scored
+            proof = self.prove(encoded)
+        except Exception:  # found out when the rows are scored
             return None
-        solution = self._search(proof)
+        return proof, self._search(proof)
+
+    def check_unscored(
+        self, proof: QueryProof, solution: Solution, everyone: Vertices, places: IntArray
+    ) -> tuple[Solution, FloatArray, FloatArray] | None:
+        """As :meth:`answer_read`, for rows that have not been scored yet: one call of the model for all rows and sets.
+
+        These are the rows at some places among everyone's. Returns also the scores of everyone; None where something is
+        out of the ordinary (other rows of the class than these, a model that fails, a reading that differs).
+        """
+        if self.vertices.failures or everyone.failures:
+            return None
         check = self._choose_vertices(proof, solution)
-        rows = np.arange(self._n_rows, dtype=np.int64)
-        scores = self._evaluate(np.concatenate([rows, check.rows]), np.concatenate([self._unchanged(rows), check.sets]))
-        own, others = scores[: self._n_rows], scores[self._n_rows :]
-        if self.vertices.failures or not self._task.scorer.is_positive(own).all():
+        n_rows = len(everyone.queries)
+        rows = np.arange(n_rows, dtype=np.int64)
+        try:
+            scores = everyone.apply(
+                self._task.scorer.scores,
+                np.concatenate([rows, places[check.rows]]),
+                np.concatenate([self._unchanged(rows), check.sets]),
+            )
+        except Exception:  # found out which rows it is when they are scored first
             return None
-        proof.compare_queries(solution, own)
+        if len(scores) != n_rows + len(check.rows) or not np.isfinite(scores).all():
+            return None
+        own, others = scores[:n_rows], scores[n_rows:]
+        if not np.array_equal(np.flatnonzero(self._task.scorer.is_positive(own)), places):
+            return None
+        proof.compare_queries(solution, own[places])
         proof.refuse_references(self._task.wrong_references)
         result = self._judge(proof, check, others)
-        if proof.doubts.rows:
+        if proof.doubts.rows or self.vertices.failures:
             return None
         self.strange = proof.is_strange
         self.read[:] = True
@@ -221,7 +238,7 @@ class Work:
         """All sets of rows that the reading has answered."""
         reading = self._task.reading
         if reading is not None and reading.backend.lists_sets_later:
-            known = self._search(self._proof(None))
+            known = self._search(self.prove(self._encode(None)))
         rows, places = _places_of_sets(known, first_only=False)
         scores = self._evaluate(rows, unpack(known.masks[places], self._task.n_features))
         refused = np.unique(rows[~self.vertices.is_across(scores)])
@@ -231,13 +248,26 @@ class Work:
 
     # -- the search ----------------------------------------------------------------------------------------------------
 
-    def _proof(self, transformed: Any) -> QueryProof:
+    def _encode(self, transformed: Any) -> FloatArray:
+        """The rows in encoded space; ``transformed`` is what the final estimator takes, where it is known."""
+        reading = self._task.reading
+        assert reading is not None
+        if transformed is not None:
+            return reading.backend.encode(transformed)
+        return reading.encoding.encode(self.vertices.queries)
+
+    def prove(self, encoded: FloatArray) -> QueryProof:
+        """What compares reading and model on these rows.
+
+        Raises
+        ------
+        CannotReadError
+            When an encoded column, which varies here for the first time, depends on more than one feature.
+        """
         task, vertices = self._task, self.vertices
         assert task.reading is not None
         others = task.encoded_references
-        encoded = task.reading.encode_queries(
-            vertices.queries, transformed, task.reference.rows, vertices.assigned, others
-        )
+        task.reading.encoding.own_new_columns(vertices.queries, task.reference.rows, vertices.assigned, encoded, others)
         strange = task.familiar.strange_features(vertices.queries, vertices.dtypes)
         n_together = self._settings.n_together
         return QueryProof(task.reading, task.scorer, vertices, encoded, others, strange, self._active, n_together)
@@ -266,13 +296,13 @@ class Work:
     def _search_each(self, proof: QueryProof) -> Solution | None:
         """Solve rows that have many references at once, where the family can."""
         reading, assigned = self._task.reading, self.vertices.assigned
-        solve_each = None if reading is None else getattr(reading.backend, "solve_each", None)
-        if solve_each is None or self._settings.kind != "minus" or self._credible or len(np.unique(assigned)) < 2:
+        if self._settings.kind != "minus" or self._credible or len(np.unique(assigned)) < 2:
+            return None
+        if reading is None or not isinstance(reading.backend, SolvesEach):
             return None
         rows = np.arange(self._n_rows, dtype=np.int64)
         problem = self._exact_problem(proof.encoded, rows, int(assigned[0]), self._settings.limits)
-        found: Solution | None = solve_each(problem, self._task.encoded_references[assigned])
-        return found
+        return reading.backend.solve_each(problem, self._task.encoded_references[assigned])
 
     def _is_positive_already(self, reference: int) -> bool:
         """Whether "plus" needs no feature at all."""
