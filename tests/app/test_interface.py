@@ -57,10 +57,10 @@ def test_about_is_made_once_however_many_ask_at_the_same_time(loans, monkeypatch
     service = Service([("loans", explainer)], Table.of_frame(applicants))
     made, others = [], threading.Barrier(3)
 
-    def describe(bench):
-        made.append(bench)
+    def describe(served):
+        made.append(served)
         time.sleep(0.2)  # long enough for the others to come in as well, where nothing holds them
-        return describe_model(bench)
+        return describe_model(served)
 
     monkeypatch.setattr("sev.app._service.describe_model", describe)
 
@@ -348,41 +348,6 @@ def test_price_tells_what_each_lock_costs(client, loans, refused):
     assert accepted["prices"] == []
 
 
-def test_the_curve_turns_where_the_decision_does(client, loans, refused):
-    explainer, applicants = loans
-    rows = applicants[list(explainer.feature_names)]
-    found = 0
-    for row in refused[:15]:
-        answer = post(client, "curve", row=row, feature="credit_amount", points=31)
-        frame = rows.iloc[[row] * len(answer["points"])].assign(
-            credit_amount=[one["value"] for one in answer["points"]]
-        )
-        scores = explainer.model.predict_proba(frame)[:, 1]
-        assert [one["score"] for one in answer["points"]] == pytest.approx(scores.tolist())
-        for turn in answer["turns"]:
-            found += 1
-            at, before = explainer.model.predict_proba(rows.iloc[[row] * 2].assign(credit_amount=[turn, turn - 1]))[
-                :, 1
-            ]
-            assert (at >= explainer.threshold) != (before >= explainer.threshold)
-            assert turn == int(turn)
-        ends = [one["low"] for one in answer["ranges"]] + [answer["ranges"][-1]["high"]]
-        assert ends == sorted(ends)
-        assert len(answer["ranges"]) == len(answer["turns"]) + 1
-    assert found
-
-
-def test_the_curve_of_a_choice_scores_every_value(client, loans, refused):
-    explainer, applicants = loans
-    answer = post(client, "curve", row=refused[0], feature="purpose")
-    rows = applicants[list(explainer.feature_names)]
-    for one in answer["points"]:
-        score = explainer.model.predict_proba(rows.iloc[[refused[0]]].assign(purpose=one["value"]))[0, 1]
-        assert one["score"] == pytest.approx(float(score))
-    assert answer["now"] == rows["purpose"].iloc[refused[0]]
-    assert sum(answer["counts"]) == len(applicants)
-
-
 def test_the_letter_has_the_codes_that_were_given(loans, connect, refused):
     explainer, applicants = loans
     codes = {
@@ -490,6 +455,16 @@ def test_two_models_answer_about_the_same_person(loans, connect, refused):
 # -- wrong requests ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("cell", ["NaN", "1e999", "[1]", '{"a": 1}'])
+def test_a_cell_of_no_permitted_type_is_named_by_its_column(client, cell):
+    content = '{"row": 0, "edits": {"amount": 1, "duration": CELL, "age": [2]}}'.replace("CELL", cell)
+    answer = client.post("/api/explain", content=content, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    error = error_of(answer)
+    assert error["field"] == "edits.duration"
+    assert error["message"] == "edits.duration: Input should be a finite number, a text, true, false or null."
+
+
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [
@@ -558,8 +533,8 @@ def test_what_the_first_person_needs_is_made_before_they_come(loans, connect):
     explainer, _ = loans
     service = Service([("loans", sev.Explainer.from_bytes(explainer.to_bytes(credibility=False)))])
     asked = []
-    made = service.benches[0].example
-    service.benches[0].example = lambda mode: asked.append(mode) or made(mode)
+    made = service.served_models[0].example
+    service.served_models[0].example = lambda mode: asked.append(mode) or made(mode)
     client = connect(service)
     for _ in range(600):
         if len(asked) == 2:

@@ -10,28 +10,28 @@ from sev.app._models import Person
 from sev.app._recent import Recent
 
 
-def check_same(bench, row, edits):
+def check_same(served, row, edits):
     """An edited row, and the same row made from all its cells."""
-    edited = bench.row_of(Person(row=row, edits=edits))
-    whole = bench.row_of(Person(row=row))
+    edited = served.row_of(Person(row=row, edits=edits))
+    whole = served.row_of(Person(row=row))
     cells = {str(column): whole[column].iloc[0] for column in whole}
     plain = {name: one.item() if isinstance(one, np.generic) else one for name, one in cells.items()}
     plain = {name: None if pd.isna(one) else one for name, one in plain.items()}
-    made = bench.row_of(Person(values={**plain, **edits}))
+    made = served.row_of(Person(values={**plain, **edits}))
     pd.testing.assert_frame_equal(edited.reset_index(drop=True), made.reset_index(drop=True))
     return edited
 
 
 def test_edits_of_a_row_are_in_the_types_of_the_model(service, loans):
     explainer, applicants = loans
-    [bench] = service.benches
+    [served] = service.served_models
     other = applicants.iloc[1]
     for column in explainer.feature_names:
         value = other[column]
-        edited = check_same(bench, 0, {column: value.item() if isinstance(value, np.generic) else value})
+        edited = check_same(served, 0, {column: value.item() if isinstance(value, np.generic) else value})
         assert edited[column].dtype == explainer.form.dtypes[column]
         assert edited[column].iloc[0] == value
-    assert bench.row_of(Person(row=0)).equals(
+    assert served.row_of(Person(row=0)).equals(
         applicants[list(explainer.feature_names)].iloc[[0]].reset_index(drop=True)
     )
 
@@ -70,33 +70,33 @@ def test_edits_of_missing_values_categories_and_arrays(numbers, which, edits):
     rows = rows.set_axis(list(explainer.form.columns), axis=1)
     names = [str(name) for name in explainer.form.columns]
     service = Service([("one", explainer)], Table.of_frame(rows.set_axis(names, axis=1)))
-    check_same(service.benches[0], 3, edits)
+    check_same(service.served_models[0], 3, edits)
 
 
 def test_a_row_that_is_kept_is_not_changed_by_edits(service):
-    [bench] = service.benches
-    before = bench.row_of(Person(row=2)).copy()
-    bench.row_of(Person(row=2, edits={"duration": 71}))
-    pd.testing.assert_frame_equal(bench.row_of(Person(row=2)), before)
+    [served] = service.served_models
+    before = served.row_of(Person(row=2)).copy()
+    served.row_of(Person(row=2, edits={"duration": 71}))
+    pd.testing.assert_frame_equal(served.row_of(Person(row=2)), before)
 
 
 def test_cells_that_are_kept_are_told_apart_by_type_and_not_changed_by_whoever_gets_them(numbers):
     explainer, rows = numbers[0]
-    bench = Service([("one", explainer)], Table.of_frame(rows)).benches[0]
+    served = Service([("one", explainer)], Table.of_frame(rows)).served_models[0]
     for value in (1, 1.0, 2.5, None, 9007199254740993, 9007199254740992):
         for _ in range(2):
-            check_same(bench, 3, {"e": value})
-    edited = bench.row_of(Person(row=3, edits={"a": 4.5}))
+            check_same(served, 3, {"e": value})
+    edited = served.row_of(Person(row=3, edits={"a": 4.5}))
     edited.loc[:, "a"] = -1.0
-    assert bench.row_of(Person(row=3, edits={"a": 4.5}))["a"].iloc[0] == 4.5
+    assert served.row_of(Person(row=3, edits={"a": 4.5}))["a"].iloc[0] == 4.5
 
 
 def test_no_long_text_that_somebody_typed_is_kept(service):
-    [bench] = service.benches
-    bench.row_of(Person(row=2, edits={"purpose": "short"}))
-    before = len(bench._edited)
-    assert bench.row_of(Person(row=2, edits={"purpose": "long" * 100}))["purpose"].iloc[0] == "long" * 100
-    assert len(bench._edited) == before
+    [served] = service.served_models
+    served.row_of(Person(row=2, edits={"purpose": "short"}))
+    before = len(served._edited)
+    assert served.row_of(Person(row=2, edits={"purpose": "long" * 100}))["purpose"].iloc[0] == "long" * 100
+    assert len(served._edited) == before
 
 
 def test_what_was_used_last_is_kept():

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from sev.app import Service, Settings, Table
-from sev.app._desk import Ticket
 from sev.app._errors import ServiceError, SupersededError
 from sev.app._models import ExplainRequest
+from sev.app._scheduler import Ticket
 
 
 def plain(answer):
@@ -121,11 +121,11 @@ def test_long_searches_are_not_joined(loans, refused):
     request = ExplainRequest(row=refused[0])
     assert not service.can_join(request)  # nothing is known yet
     service.explain(request, Ticket(60))
-    bench = service.benches[0]
-    bench.note_search("any", 0.001)
-    bench.note_search("typical", 0.001)
+    served = service.served_models[0]
+    served.note_search("any", 0.001)
+    served.note_search("typical", 0.001)
     assert service.can_join(ExplainRequest(row=refused[0], mode="any"))
-    bench.note_search("any", 3.0)
+    served.note_search("any", 3.0)
     assert not service.can_join(ExplainRequest(row=refused[0], mode="any"))
     assert service.can_join(ExplainRequest(row=refused[0], mode="typical"))
     readonly = Service([("loans", explainer)], settings=Settings(readonly=True))
@@ -166,7 +166,7 @@ def test_many_people_at_once_are_answered_through_the_interface(client, service,
 def test_edits_are_answered_one_by_one_and_hold_up_nothing_else(loans, refused, connect, monkeypatch):
     explainer, applicants = loans
     service = Service([("loans", explainer)], Table.of_frame(applicants, "applicant"), settings=Settings(seconds=60))
-    monkeypatch.setattr("sev.app._desk._PATIENCE", 60.0)
+    monkeypatch.setattr("sev.app._scheduler._PATIENCE", 60.0)
     client = connect(service)
     assert client.post("/api/explain", json={"row": refused[0]}).status_code == 200  # searches are known to be quick
     explain, entered, go_on, groups = service.explain, threading.Event(), threading.Event(), []
@@ -206,7 +206,7 @@ def test_requests_for_which_something_is_made_first_are_not_joined(loans, refuse
     ]
     requests = [ExplainRequest(row=refused[0], **wish) for wish in wishes]
     for request in requests:
-        service.bench(0).note_search(request.mode, 0.01)
+        service.served_model(0).note_search(request.mode, 0.01)
         assert not service.can_join(request)
         service.explain(request, Ticket(60))
         assert service.can_join(request)

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from sev.actions import Actions, Between, ChoiceGround, NumberGround
-from sev.app._bench import Bench, Source
 from sev.app._models import (
     Choice,
     Decision,
@@ -20,6 +19,7 @@ from sev.app._models import (
     TableColumn,
 )
 from sev.app._models import Table as TableOut
+from sev.app._served_model import ServedModel, Source
 from sev.app._table import Table
 from sev.core import plain_row, plain_value
 from sev.space import row_as_series
@@ -31,67 +31,67 @@ _BINS = 24
 _MOST_REFERENCES = 12
 
 
-def describe_model(bench: Bench) -> Model:
+def describe_model(served: ServedModel) -> Model:
     """One model.
 
     Parameters
     ----------
-    bench : Bench
+    served : ServedModel
         The model.
     """
-    explainer = bench.explainer
+    explainer = served.explainer
     scorer = explainer.tasks[0].scorer
-    people, source = bench.people()
+    people, source = served.people()
     return Model(
-        index=bench.index,
-        name=bench.name,
-        target=describe_decision(bench, explainer.target),
-        other=describe_other(bench),
-        classes=[describe_decision(bench, one) for one in explainer.classes_],
+        index=served.index,
+        name=served.name,
+        target=describe_decision(served, explainer.target),
+        other=describe_other(served),
+        classes=[describe_decision(served, one) for one in explainer.classes_],
         threshold=explainer.threshold,
         score_kind="probability" if scorer.response == "predict_proba" and not scorer.leads else "score",
         backend=explainer.backend,
         backend_reason=explainer.backend_reason,
-        features=[_describe_feature(bench, name, people, source) for name in bench.features],
-        references=describe_references(bench),
-        values=["reference", "typical", "any"] if bench.grounds else ["reference"],
+        features=[_describe_feature(served, name, people, source) for name in served.features],
+        references=describe_references(served),
+        values=["reference", "typical", "any"] if served.grounds else ["reference"],
         actions=None if explainer.actions is None else explainer.actions.to_plain(),
         rules=[] if explainer.actions is None else [rule.text for rule in explainer.actions.rules],
-        has_codes=bench.codes is not None,
-        has_credibility=bench.has_credibility,
-        has_cost=bool(bench.grounds),
+        has_codes=served.codes is not None,
+        has_credibility=served.has_credibility,
+        has_cost=bool(served.grounds),
     )
 
 
-def describe_decision(bench: Bench, value: Any) -> Decision:
+def describe_decision(served: ServedModel, value: Any) -> Decision:
     """A class and the decision that it stands for."""
     plain = plain_value(value)
-    return Decision(value=plain, label=bench.explainer.labels.decision(value) or str(plain))
+    return Decision(value=plain, label=served.explainer.labels.decision(value) or str(plain))
 
 
-def describe_other(bench: Bench) -> Decision | None:
+def describe_other(served: ServedModel) -> Decision | None:
     """The other one of two classes."""
-    others = [one for one in bench.explainer.classes_ if one != bench.explainer.target]
-    return describe_decision(bench, others[0]) if len(others) == 1 else None
+    others = [one for one in served.explainer.classes_ if one != served.explainer.target]
+    return describe_decision(served, others[0]) if len(others) == 1 else None
 
 
-def describe_references(bench: Bench) -> list[ReferenceChoice]:
+def describe_references(served: ServedModel) -> list[ReferenceChoice]:
     """Whom a row can be compared with."""
-    explainer = bench.explainer
+    explainer = served.explainer
     rows = explainer.reference
     few = [] if len(rows) > _MOST_REFERENCES else [plain_row(row_as_series(rows, place)) for place in range(len(rows))]
     default = ReferenceChoice(key="default", label=explainer.reference_name, rows=few)
     if len(explainer.tasks) > 1:  # each class has references of its own
         return [default]
     others = [ReferenceChoice(key=key, label=key) for key in ("mean", "median", "cluster", "nearest")]
-    if bench.table is not None:
+    if served.table is not None:
         others.append(ReferenceChoice(key="row", label="row"))
     return [default, *others, ReferenceChoice(key="own", label="own")]
 
 
-def describe_table(table: Table, benches: list[Bench]) -> TableOut:
+def describe_table(table: Table, served_models: list[ServedModel]) -> TableOut:
     """The table of decisions."""
-    used = {name for bench in benches for name in bench.columns}
+    used = {name for served in served_models for name in served.columns}
     columns = [TableColumn(name=name, kind=table.kind_of(name), is_feature=name in used) for name in table.names]
     return TableOut(rows=table.n_rows, columns=columns, id_column=table.id_column)
 
@@ -126,23 +126,23 @@ def histogram_of(
     return Histogram(edges=edges.tolist(), counts=counts.tolist(), source=source, rows=len(present))
 
 
-def _describe_feature(bench: Bench, name: str, people: pd.DataFrame, source: Source) -> Feature:
-    feature, ground = bench.features[name], bench.grounds.get(name)
-    wording = bench.explainer.labels.wording(dict.fromkeys(bench.features, ())).get(name, {})
+def _describe_feature(served: ServedModel, name: str, people: pd.DataFrame, source: Source) -> Feature:
+    feature, ground = served.features[name], served.grounds.get(name)
+    wording = served.explainer.labels.wording(dict.fromkeys(served.features, ())).get(name, {})
     columns = list(feature.columns)
     common: dict[str, Any] = {
         "name": name,
-        "label": bench.speaker.label(name),
+        "label": served.speaker.label(name),
         "unit": wording.get("unit"),
         "digits": wording.get("digits"),
         "columns": [str(column) for column in columns],
-        "may_be_missing": any(_has_missing(rows[columns]) for rows in (people, bench.explainer.sample)),
-        "restricted": name in bench.explainer.restricted,
-        "limits": _describe_limits(bench.explainer.actions, name, [str(column) for column in columns]),
+        "may_be_missing": any(_has_missing(rows[columns]) for rows in (people, served.explainer.sample)),
+        "restricted": name in served.explainer.restricted,
+        "limits": _describe_limits(served.explainer.actions, name, [str(column) for column in columns]),
     }
     if isinstance(ground, NumberGround) or (ground is None and _is_number(people, columns)):
         return Feature(kind="number", **common, **_number_entries(people[columns[0]], ground, source))
-    return Feature(kind="choice", **common, **_choice_entries(bench, name, people, ground))
+    return Feature(kind="choice", **common, **_choice_entries(served, name, people, ground))
 
 
 def _has_missing(rows: pd.DataFrame) -> bool:
@@ -169,8 +169,8 @@ def _number_entries(values: pd.Series, ground: Any, source: Source) -> dict[str,
     }
 
 
-def _choice_entries(bench: Bench, name: str, people: pd.DataFrame, ground: Any) -> dict[str, Any]:
-    feature = bench.features[name]
+def _choice_entries(served: ServedModel, name: str, people: pd.DataFrame, ground: Any) -> dict[str, Any]:
+    feature = served.features[name]
     if isinstance(ground, ChoiceGround):
         choices = list(ground.choices)
     else:
@@ -182,7 +182,7 @@ def _choice_entries(bench: Bench, name: str, people: pd.DataFrame, ground: Any) 
             value=plain_value(cells[0])
             if len(cells) == 1
             else {str(column): plain_value(cell) for column, cell in zip(feature.columns, cells, strict=True)},
-            label=bench.speaker.value(name, dict(zip(feature.columns, cells, strict=True))),
+            label=served.speaker.value(name, dict(zip(feature.columns, cells, strict=True))),
             count=int(counts.get(tuple(cells), 0)),
         )
         for cells in choices
@@ -190,9 +190,9 @@ def _choice_entries(bench: Bench, name: str, people: pd.DataFrame, ground: Any) 
     return {"choices": listed, "ordered": bool(getattr(ground, "is_ordered", False))}
 
 
-def count_choices_of(bench: Bench, name: str) -> dict[tuple[Any, ...], int]:
+def count_choices_of(served: ServedModel, name: str) -> dict[tuple[Any, ...], int]:
     """How often each choice of a feature occurs."""
-    return _count_choices(bench.people()[0], bench.features[name].columns)
+    return _count_choices(served.people()[0], served.features[name].columns)
 
 
 def _count_choices(people: pd.DataFrame, columns: tuple[Any, ...]) -> dict[tuple[Any, ...], int]:

@@ -9,38 +9,39 @@ import pandas as pd
 
 from sev.actions import ChoiceGround, NumberGround
 from sev.app._about import count_choices_of, histogram_of
-from sev.app._bench import Bench
-from sev.app._desk import Ticket
 from sev.app._errors import ServiceError
 from sev.app._explain import value_text
 from sev.app._models import CurveAnswer, CurvePoint, CurveRange, CurveRequest
+from sev.app._scheduler import Ticket
+from sev.app._served_model import ServedModel
 from sev.core import plain_value
+from sev.text import EnoughRange
 from sev.typing import BoolArray, FloatArray
 
 #: Each stretch in which the decision turns is divided so often, so many times.
 _PARTS, _ROUNDS = 16, 6
 
 
-def curve(bench: Bench, request: CurveRequest, ticket: Ticket) -> CurveAnswer:
+def curve(served: ServedModel, request: CurveRequest, ticket: Ticket) -> CurveAnswer:
     """Answer ``POST /api/curve``."""
-    feature = bench.feature(request.feature, "feature")
-    row = bench.row_of(request)
-    if len(bench.explainer.tasks) > 1:
+    feature = served.feature(request.feature, "feature")
+    row = served.row_of(request)
+    if len(served.explainer.tasks) > 1:
         raise ServiceError("bad_input", "The curve of one feature needs an explainer of one class.", "feature")
-    ground = bench.grounds.get(feature.name)
+    ground = served.grounds.get(feature.name)
     is_number = len(feature.columns) == 1 and (
         isinstance(ground, NumberGround) or (ground is None and row[feature.columns[0]].dtype.kind in "fiu")
     )
-    scorer = _RowScorer(bench, row, feature)
+    scorer = _RowScorer(served, row, feature)
     return _number_curve(scorer, request, ground, ticket) if is_number else _choice_curve(scorer, request, ground)
 
 
 class _RowScorer:
     """Scores of one row with other values of one feature."""
 
-    def __init__(self, bench: Bench, row: pd.DataFrame, feature: Any) -> None:
-        self.bench, self.row, self.feature = bench, row, feature
-        self._task = bench.explainer.tasks[0]
+    def __init__(self, served: ServedModel, row: pd.DataFrame, feature: Any) -> None:
+        self.served, self.row, self.feature = served, row, feature
+        self._task = served.explainer.tasks[0]
 
     @property
     def threshold(self) -> float:
@@ -54,7 +55,7 @@ class _RowScorer:
         rows = self.row.iloc[np.zeros(len(cells), dtype=np.int64)].reset_index(drop=True)
         for place, column in enumerate(self.feature.columns):
             rows[column] = _column_of([one[place] for one in cells], self.row[column])
-        scores, _ = self._task.score_safely(self.bench.explainer.form.to_frame(rows))
+        scores, _ = self._task.score_safely(self.served.explainer.form.to_frame(rows))
         return scores
 
 
@@ -70,16 +71,17 @@ def _column_of(values: list[Any], like: pd.Series) -> pd.Series:
 def _number_curve(scorer: _RowScorer, request: CurveRequest, ground: Any, ticket: Ticket) -> CurveAnswer:
     [column] = scorer.feature.columns
     now = scorer.row[column].iloc[0]
-    people, source = scorer.bench.people()
+    people, source = scorer.served.people()
     numbers = people[column].to_numpy(dtype=np.float64, na_value=np.nan)
     grid = _grid(numbers, ground, now, request.points)
     if not grid.size:
         raise ServiceError("bad_input", "No number of this feature is known: there is nothing to draw.", "feature")
     scores = scorer.scores([(one,) for one in grid.tolist()])
-    positive = scorer.is_positive(scores)
     ticket.check()
-    step = getattr(ground, "step", None)
-    turns = _turns(scorer, grid, positive, step, ticket)
+    before, turns = _turns(scorer, grid, scorer.is_positive(scores), getattr(ground, "step", None), ticket)
+    # both ends of each turn are points of the curve: the line and the ranges are exact there
+    grid, scores = _with_points(scorer, grid, scores, np.concatenate([before, turns]))
+    positive = scorer.is_positive(scores)
     return CurveAnswer(
         sequence=request.sequence,
         feature=scorer.feature.name,
@@ -89,16 +91,28 @@ def _number_curve(scorer: _RowScorer, request: CurveRequest, ground: Any, ticket
         points=[
             CurvePoint(
                 value=one,
-                label=value_text(scorer.bench, scorer.feature.name, one),
+                label=value_text(scorer.served, scorer.feature.name, one),
                 score=plain_value(score),
                 positive=bool(mark),
             )
             for one, score, mark in zip(grid.tolist(), scores.tolist(), positive.tolist(), strict=True)
         ],
-        ranges=_ranges(grid, positive, turns),
+        ranges=_ranges(scorer, grid, positive),
         turns=turns.tolist(),
         histogram=histogram_of(numbers, source),
     )
+
+
+def _with_points(
+    scorer: _RowScorer, grid: FloatArray, scores: FloatArray, more: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Values and their scores, with further values among them."""
+    more = np.setdiff1d(more, grid)
+    if not more.size:
+        return grid, scores
+    values = np.concatenate([grid, more])
+    order = np.argsort(values)
+    return values[order], np.concatenate([scores, scorer.scores([(one,) for one in more.tolist()])])[order]
 
 
 def _grid(numbers: FloatArray, ground: Any, now: Any, points: int) -> FloatArray:
@@ -116,8 +130,10 @@ def _grid(numbers: FloatArray, ground: Any, now: Any, points: int) -> FloatArray
     return np.unique(np.append(grid, [] if pd.isna(now) else [float(now)]))
 
 
-def _turns(scorer: _RowScorer, grid: FloatArray, positive: BoolArray, step: float | None, ticket: Ticket) -> FloatArray:
-    """The first value of each new decision, found by dividing the stretches between two points again and again."""
+def _turns(
+    scorer: _RowScorer, grid: FloatArray, positive: BoolArray, step: float | None, ticket: Ticket
+) -> tuple[FloatArray, FloatArray]:
+    """The last value of each decision and the first of the next one: stretches between two points are divided."""
     places = np.flatnonzero(positive[1:] != positive[:-1])
     low, high, before = grid[places], grid[places + 1], positive[places]
     for _ in range(_ROUNDS):
@@ -130,7 +146,7 @@ def _turns(scorer: _RowScorer, grid: FloatArray, positive: BoolArray, step: floa
         marks = scorer.is_positive(scorer.scores([(one,) for one in inner.ravel().tolist()])).reshape(inner.shape)
         low, high = _narrow(low, high, inner, marks == before[:, None])
         ticket.check()
-    return high
+    return low, high
 
 
 def _narrow(low: FloatArray, high: FloatArray, inner: FloatArray, same: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -141,25 +157,40 @@ def _narrow(low: FloatArray, high: FloatArray, inner: FloatArray, same: BoolArra
     return points[lines, first], points[lines, first + 1]
 
 
-def _ranges(grid: FloatArray, positive: BoolArray, turns: FloatArray) -> list[CurveRange]:
-    starts = [float(grid[0]), *turns.tolist()]
-    ends = [*turns.tolist(), float(grid[-1])]
-    first = bool(positive[0])
+def _ranges(scorer: _RowScorer, grid: FloatArray, positive: BoolArray) -> list[CurveRange]:
+    """Stretches of values with the same decision; both ends have it, too."""
+    starts = np.flatnonzero(np.append(True, positive[1:] != positive[:-1]))
+    ends = np.append(starts[1:] - 1, len(grid) - 1)
     return [
-        CurveRange(low=low, high=high, positive=first if number % 2 == 0 else not first)
-        for number, (low, high) in enumerate(zip(starts, ends, strict=True))
+        CurveRange(
+            low=(low := float(grid[start])),
+            high=(high := float(grid[end])),
+            positive=bool(positive[start]),
+            text=_range_text(scorer, low, high),
+        )
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
 
 
+def _range_text(scorer: _RowScorer, low: float, high: float) -> str:
+    """A range in words, rounded so that the values that are named belong to it."""
+    served, name = scorer.served, scorer.feature.name
+    row = {scorer.feature.columns[0]: low}
+    text = served.speaker.range_text(name, row, EnoughRange(low, high, False, False), {})
+    if text is not None:
+        return text
+    return value_text(served, name, low) if low == high else f"{low:.12g} – {high:.12g}"
+
+
 def _choice_curve(scorer: _RowScorer, request: CurveRequest, ground: Any) -> CurveAnswer:
-    bench, name = scorer.bench, scorer.feature.name
+    served, name = scorer.served, scorer.feature.name
     columns = list(scorer.feature.columns)
     own = tuple(scorer.row[column].iloc[0] for column in columns)
     listed = list(ground.choices) if isinstance(ground, ChoiceGround) else []
     if repr(own) not in set(map(repr, listed)):
         listed.append(own)
     scores = scorer.scores(listed)
-    counts = count_choices_of(bench, name)
+    counts = count_choices_of(served, name)
     values = [dict(zip(columns, cells, strict=True)) for cells in listed]
     return CurveAnswer(
         sequence=request.sequence,
@@ -170,7 +201,7 @@ def _choice_curve(scorer: _RowScorer, request: CurveRequest, ground: Any) -> Cur
         points=[
             CurvePoint(
                 value=_plain_cells(columns, cells),
-                label=bench.speaker.value(name, value),
+                label=served.speaker.value(name, value),
                 score=plain_value(score),
                 positive=bool(mark),
             )

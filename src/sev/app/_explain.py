@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 
 from sev.app._about import describe_decision, describe_other
-from sev.app._bench import Bench, Variant
-from sev.app._desk import Ticket
 from sev.app._errors import ServiceError
 from sev.app._models import (
     ChangeOut,
@@ -27,6 +25,8 @@ from sev.app._models import (
     Vertex,
     name_of,
 )
+from sev.app._scheduler import Ticket
+from sev.app._served_model import ServedModel, Variant
 from sev.core import Status, plain_row, plain_value
 from sev.explanations import Alternative, Change, Explanation, Explanations, Interval
 from sev.text import Statement, enough_in_text
@@ -59,12 +59,12 @@ class Found(NamedTuple):
         return queries if len(queries) == 1 else queries.iloc[[self.place]]
 
 
-def search(bench: Bench, person: Person, ticket: Ticket, max_sets: int = 50) -> Found:
+def search(served: ServedModel, person: Person, ticket: Ticket, max_sets: int = 50) -> Found:
     """Explain the row of a request.
 
     Parameters
     ----------
-    bench : Bench
+    served : ServedModel
         The model.
     person : Person
         The row, its edits, limits and reference.
@@ -73,17 +73,17 @@ def search(bench: Bench, person: Person, ticket: Ticket, max_sets: int = 50) -> 
     max_sets : int
         Smallest sets to list.
     """
-    row = bench.row_of(person)
+    row = served.row_of(person)
     ticket.check()
-    variant = bench.variant(person)
+    variant = served.variant(person)
     ticket.check()
-    (found,) = search_rows(bench, row, variant, person, ticket.seconds_left, max_sets)
+    (found,) = search_rows(served, row, variant, person, ticket.seconds_left, max_sets)
     ticket.check()
     return found
 
 
 def search_rows(
-    bench: Bench, rows: pd.DataFrame, variant: Variant, person: Person, seconds: float, max_sets: int
+    served: ServedModel, rows: pd.DataFrame, variant: Variant, person: Person, seconds: float, max_sets: int
 ) -> list[Found]:
     """Explain rows of people who want the same of the search."""
     begin = time.thread_time()
@@ -94,7 +94,7 @@ def search_rows(
         time_limit=max(0.05, seconds * _SEARCH_SHARE / len(rows)),
         **options_of(person),
     )
-    bench.note_search(person.mode, (time.thread_time() - begin) / len(rows))
+    served.note_search(person.mode, (time.thread_time() - begin) / len(rows))
     return [Found(many, place, variant) for place in range(len(rows))]
 
 
@@ -108,20 +108,22 @@ def options_of(person: Person) -> dict[str, Any]:
     }
 
 
-def explain(bench: Bench, request: ExplainRequest, ticket: Ticket) -> ExplainAnswer:
+def explain(served: ServedModel, request: ExplainRequest, ticket: Ticket) -> ExplainAnswer:
     """Answer ``POST /api/explain``."""
     start = time.perf_counter()
-    check_preference(bench, request)
-    return answer_found(bench, request, search(bench, request, ticket, request.max_sets), ticket, start)
+    check_preference(served, request)
+    return answer_found(served, request, search(served, request, ticket, request.max_sets), ticket, start)
 
 
-def check_preference(bench: Bench, request: ExplainRequest) -> None:
+def check_preference(served: ServedModel, request: ExplainRequest) -> None:
     """Refuse a preference for what is not a feature."""
     if request.prefer is not None:
-        bench.feature(request.prefer, "prefer")
+        served.feature(request.prefer, "prefer")
 
 
-def answer_found(bench: Bench, request: ExplainRequest, found: Found, ticket: Ticket, start: float) -> ExplainAnswer:
+def answer_found(
+    served: ServedModel, request: ExplainRequest, found: Found, ticket: Ticket, start: float
+) -> ExplainAnswer:
     """The answer to a request, from what the search found."""
     one = found.many[found.place]
     listed = one.alternatives(request.max_sets) if one.sets else ()
@@ -133,33 +135,33 @@ def answer_found(bench: Bench, request: ExplainRequest, found: Found, ticket: Ti
     failed = one.status is Status.ERROR
     return ExplainAnswer(
         sequence=request.sequence,
-        model=bench.index,
+        model=served.index,
         row=plain_row(one.query),
         score=plain_value(one.score),
         threshold=one.threshold,
         positive=None if failed else one.status is not Status.NOT_TARGET,
-        decision=_decision(bench, one),
+        decision=_decision(served, one),
         status=name_of(one.status),
         size=one.size,
         lower_bound=one.lower_bound,
         size_without_limit=one.size_without_limit,
         certainty=_certainty(one),
-        language=bench.speaker.language,
-        sentence=bench.speaker.sentence(statement),
-        proof=bench.speaker.proof(statement),
-        proof_beside_sentence=bench.speaker.proof(statement, beside_sentence=True),
+        language=served.speaker.language,
+        sentence=served.speaker.sentence(statement),
+        proof=served.speaker.proof(statement),
+        proof_beside_sentence=served.speaker.proof(statement, beside_sentence=True),
         scope=one.proof_scope,
         not_permitted=one.not_permitted,
         values_searched=one.values_searched,
         sets=[
-            _describe_set(bench, some, statement if some is first else None, with_path=request.with_path)
+            _describe_set(served, some, statement if some is first else None, with_path=request.with_path)
             for some in listed
         ],
         sets_complete=one.sets_complete,
         cube=_describe_cube(first) if request.with_cube else None,
-        reference=_describe_reference(bench, request, one, found),
+        reference=_describe_reference(served, request, one, found),
         broken_rules=_broken_rules(found),
-        unfamiliar=bench.unfamiliar(one.query),
+        unfamiliar=served.unfamiliar(one.query),
         reason=one.reason,
         milliseconds=(time.perf_counter() - start) * 1000,
     )
@@ -171,51 +173,51 @@ def _certainty(one: Explanation) -> Certainty:
     return _CERTAINTY[one.status]
 
 
-def _decision(bench: Bench, one: Explanation) -> Decision | None:
+def _decision(served: ServedModel, one: Explanation) -> Decision | None:
     if one.status is Status.ERROR:
         return None
-    return describe_other(bench) if one.status is Status.NOT_TARGET else describe_decision(bench, one.target)
+    return describe_other(served) if one.status is Status.NOT_TARGET else describe_decision(served, one.target)
 
 
-def _describe_set(bench: Bench, some: Alternative, statement: Statement | None, *, with_path: bool) -> SetOut:
+def _describe_set(served: ServedModel, some: Alternative, statement: Statement | None, *, with_path: bool) -> SetOut:
     one = some.explanation
     assert one.result is not None
     becomes = one.other if one.other is not None else one.becomes
     return SetOut(
         features=list(one.features),
-        changes=[_describe_change(bench, name, change, one) for name, change in one.changes.items()],
+        changes=[_describe_change(served, name, change, one) for name, change in one.changes.items()],
         result=plain_row(one.result),
         result_score=plain_value(one.result_score),
-        becomes=None if becomes is None else describe_decision(bench, becomes),
-        sentence=bench.speaker.sentence(statement or one.statement()),
+        becomes=None if becomes is None else describe_decision(served, becomes),
+        sentence=served.speaker.sentence(statement or one.statement()),
         cost=plain_value(one.cost),
         distance=_distance(one),
         credibility=plain_value(one.credibility),
-        path=_describe_path(bench, some.path) if with_path and some.path is not None else [],
+        path=_describe_path(served, some.path) if with_path and some.path is not None else [],
     )
 
 
-def _describe_change(bench: Bench, name: str, change: Change, one: Explanation) -> ChangeOut:
+def _describe_change(served: ServedModel, name: str, change: Change, one: Explanation) -> ChangeOut:
     """What becomes of one feature, for people too."""
     plain = change.to_dict()
     enough = change.enough
     return ChangeOut(
         feature=name,
-        label=bench.speaker.label(name),
+        label=served.speaker.label(name),
         old=plain["old"],
         new=plain["new"],
-        old_text=value_text(bench, name, change.old),
-        new_text=value_text(bench, name, change.new),
+        old_text=value_text(served, name, change.old),
+        new_text=value_text(served, name, change.new),
         enough=(_bound(enough.low), _bound(enough.high)) if isinstance(enough, Interval) else None,
         enough_values=[plain_value(value) for value in enough] if isinstance(enough, tuple) else None,
-        enough_text=bench.speaker.range_text(name, one.result, enough_in_text(enough), one.limits),
+        enough_text=served.speaker.range_text(name, one.result, enough_in_text(enough), one.limits),
     )
 
 
-def value_text(bench: Bench, name: str, value: Any) -> str:
+def value_text(served: ServedModel, name: str, value: Any) -> str:
     """The value of a feature as people write it."""
-    columns = bench.features[name].columns
-    return bench.speaker.value(name, value if isinstance(value, Mapping) else {columns[0]: value})
+    columns = served.features[name].columns
+    return served.speaker.value(name, value if isinstance(value, Mapping) else {columns[0]: value})
 
 
 def _bound(value: float) -> float | None:
@@ -235,11 +237,11 @@ def _distance(one: Explanation) -> Distance | None:
     )
 
 
-def _describe_path(bench: Bench, path: pd.DataFrame) -> list[Step]:
+def _describe_path(served: ServedModel, path: pd.DataFrame) -> list[Step]:
     return [
         Step(
             feature=feature or None,
-            label=bench.speaker.label(feature) if feature else None,
+            label=served.speaker.label(feature) if feature else None,
             score=plain_value(score),
             positive=bool(positive),
         )
@@ -260,7 +262,7 @@ def _describe_cube(some: Alternative | None) -> Cube | None:
     )
 
 
-def _describe_reference(bench: Bench, person: Person, one: Explanation, found: Found) -> ReferenceUsed:
+def _describe_reference(served: ServedModel, person: Person, one: Explanation, found: Found) -> ReferenceUsed:
     explainer = found.variant.explainer
     task = next(task for task in explainer.tasks if task.scorer.target == one.target)
     row = one.reference
@@ -270,7 +272,7 @@ def _describe_reference(bench: Bench, person: Person, one: Explanation, found: F
         key=person.reference.key,
         name=explainer.reference_name,
         row=plain_row(row),
-        score=bench.score_of(task, row),
+        score=served.score_of(task, row),
         table_row=person.reference.row if person.reference.key == "row" else None,
     )
 

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sev.app._about import histogram_of
-from sev.app._bench import Bench
 from sev.app._errors import ServiceError
 from sev.app._models import (
     Group,
@@ -21,6 +20,7 @@ from sev.app._models import (
     ThresholdAnswer,
     name_of,
 )
+from sev.app._served_model import ServedModel
 from sev.app._statuses import Statuses
 from sev.app._table import Finder, Table
 from sev.core import Status, plain_value
@@ -38,7 +38,7 @@ class Overview:
 
     Parameters
     ----------
-    bench : Bench
+    served : ServedModel
         The model.
     table : Table
         The rows.
@@ -46,8 +46,8 @@ class Overview:
         Their scores and sizes, as far as they are known.
     """
 
-    def __init__(self, bench: Bench, table: Table, statuses: Statuses) -> None:
-        self._bench, self._table, self.statuses = bench, table, statuses
+    def __init__(self, served: ServedModel, table: Table, statuses: Statuses) -> None:
+        self._served, self._table, self.statuses = served, table, statuses
         self._finder = Finder(table)
 
     # -- a page of rows ------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class Overview:
         )
 
     def _decision(self, positive: bool | None) -> str | None:
-        explainer = self._bench.explainer
+        explainer = self._served.explainer
         others = [one for one in explainer.classes_ if one != explainer.target]
         if positive is None or (not positive and len(others) != 1):
             return None
@@ -132,7 +132,7 @@ class Overview:
         if request.size:
             mask &= np.isin(self.statuses.size, request.size) & (self.statuses.size >= 0)
         if request.uses is not None:
-            self._bench.feature(request.uses, "uses")
+            self._served.feature(request.uses, "uses")
             mask &= self.statuses.uses(request.uses)
         if request.sort is None:
             found = np.flatnonzero(mask)
@@ -152,14 +152,14 @@ class Overview:
 
     def threshold(self, value: float) -> ThresholdAnswer:
         """Answer ``GET /api/threshold``."""
-        explainer = self._bench.explainer
+        explainer = self._served.explainer
         if len(explainer.tasks) > 1 or explainer.tasks[0].scorer.leads:
             raise ServiceError("bad_input", "The class with the highest score is predicted: there is no threshold.")
         scores = self.statuses.score[self.statuses.known]
         scores = scores[np.isfinite(scores)]
         now, then = scores >= explainer.threshold, scores >= value
         return ThresholdAnswer(
-            model=self._bench.index,
+            model=self._served.index,
             threshold=explainer.threshold,
             value=value,
             known=len(scores),
@@ -182,7 +182,7 @@ class Overview:
         else:
             parts = self._value_groups(by, known)
         return GroupsAnswer(
-            model=self._bench.index,
+            model=self._served.index,
             by=by,
             known=len(known),
             total=self._table.n_rows,
@@ -230,15 +230,15 @@ class Overview:
         return parts
 
     def _missing_text(self) -> str:
-        return self._bench.speaker.raw("missing")
+        return self._served.speaker.raw("missing")
 
     def _value_label(self, by: str, value: Any) -> str:
         if value is None:
             return self._missing_text()
-        column = self._bench.columns.get(by)
-        for name, feature in self._bench.features.items():
+        column = self._served.columns.get(by)
+        for name, feature in self._served.features.items():
             if feature.columns == (column,):
-                return self._bench.speaker.value(name, {column: value})
+                return self._served.speaker.value(name, {column: value})
         return format_value(value)
 
     def _group(self, rows: IntArray, *, label: str, **entries: Any) -> Group:
@@ -267,10 +267,12 @@ class Overview:
         if not len(rows):
             return []
         shares = self.statuses.first_sets(rows).mean(axis=0)
-        names = self._bench.explainer.feature_names
+        names = self._served.explainer.feature_names
         order = np.argsort(-shares, kind="stable")[:_MOST_REASONS]
         return [
-            GroupReason(feature=names[place], label=self._bench.speaker.label(names[place]), share=float(shares[place]))
+            GroupReason(
+                feature=names[place], label=self._served.speaker.label(names[place]), share=float(shares[place])
+            )
             for place in order.tolist()
             if shares[place] > 0
         ]

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from sev.app._about import describe_decision, describe_other
-from sev.app._bench import Bench, Variant
-from sev.app._desk import Ticket
 from sev.app._errors import ServiceError
 from sev.app._explain import check_is_explained, options_of, search
 from sev.app._models import Price, PriceAnswer, PriceRequest, ReasonOut, ReasonsAnswer, ReasonsRequest, name_of
+from sev.app._scheduler import Ticket
+from sev.app._served_model import ServedModel, Variant
 from sev.core import Status, plain_value
 from sev.exceptions import InputError, UnmappedReasonError
 from sev.explanations import Explanation
@@ -19,9 +19,9 @@ from sev.reports import Codes, reasons
 from sev.text import format_value
 
 
-def letter(bench: Bench, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnswer:
+def letter(served: ServedModel, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnswer:
     """Answer ``POST /api/reasons``."""
-    searched = search(bench, request, ticket, 100)
+    searched = search(served, request, ticket, 100)
     many, variant = searched.many, searched.variant
     one = many[searched.place]
     check_is_explained(one)
@@ -31,72 +31,75 @@ def letter(bench: Bench, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnsw
     if one.sets:
         try:
             found = reasons(
-                many, bench.codes or _codes_of(bench, one), max_reasons=request.max_reasons, explainer=variant.explainer
+                many,
+                served.codes or _codes_of(served, one),
+                max_reasons=request.max_reasons,
+                explainer=variant.explainer,
             )
         except UnmappedReasonError as error:
-            names = ", ".join(bench.speaker.label(name)[:100] for name in error.features)
+            names = ", ".join(served.speaker.label(name)[:100] for name in error.features)
             message = f"There is no letter, because these reasons have no code: {names}. Add them to the file of codes."
             raise ServiceError("bad_input", message, "codes") from error
         lines, cut, hidden = found.table, found.cut[0], found.hidden[0]
     statement = one.statement()
     return ReasonsAnswer(
         sequence=request.sequence,
-        decision=describe_other(bench) if one.status is Status.NOT_TARGET else describe_decision(bench, one.target),
+        decision=describe_other(served) if one.status is Status.NOT_TARGET else describe_decision(served, one.target),
         status=name_of(one.status),
         score=plain_value(one.score),
         threshold=one.threshold,
-        reasons=[_describe_reason(bench, line) for line in lines.to_dict("records")],
+        reasons=[_describe_reason(served, line) for line in lines.to_dict("records")],
         cut=list(cut),
         hidden=list(hidden),
-        language=bench.letters.language,
-        sentence=bench.letters.sentence(statement),
-        proof=bench.letters.proof(statement, beside_sentence=True),
-        has_codes=bench.codes is not None,
+        language=served.letters.language,
+        sentence=served.letters.sentence(statement),
+        proof=served.letters.proof(statement, beside_sentence=True),
+        has_codes=served.codes is not None,
     )
 
 
-def _codes_of(bench: Bench, one: Explanation) -> Codes:
+def _codes_of(served: ServedModel, one: Explanation) -> Codes:
     """Where the user has no codes: each feature's own name, and what the row says about it."""
     entries: Any = {
-        (name, direction): (name, f"{bench.speaker.label(name)}: {bench.speaker.value(name, one.query)}")
-        for name in bench.features
+        (name, direction): (name, f"{served.speaker.label(name)}: {served.speaker.value(name, one.query)}")
+        for name in served.features
         for direction in ("above", "below", "other")
     }
     return Codes(entries)
 
 
-def _describe_reason(bench: Bench, line: dict[str, Any]) -> ReasonOut:
+def _describe_reason(served: ServedModel, line: dict[str, Any]) -> ReasonOut:
     return ReasonOut(
         rank=int(line["rank"]),
         feature=line["feature"],
         label=line["label"],
         value=plain_value(line["value"]),
-        value_text=_text(bench, line["feature"], line["value"]),
+        value_text=_text(served, line["feature"], line["value"]),
         reference_value=plain_value(line["reference_value"]),
-        reference_text=_text(bench, line["feature"], line["reference_value"]),
-        code=line["code"] if bench.codes is not None else None,
+        reference_text=_text(served, line["feature"], line["reference_value"]),
+        code=line["code"] if served.codes is not None else None,
         text=line["text"],
         in_every_set=bool(line["in_every_set"]),
         score_alone=plain_value(line["score_alone"]),
     )
 
 
-def _text(bench: Bench, name: str, value: Any) -> str:
-    columns = bench.features[name].columns
-    return bench.speaker.value(name, {columns[0]: value}) if len(columns) == 1 else format_value(value)
+def _text(served: ServedModel, name: str, value: Any) -> str:
+    columns = served.features[name].columns
+    return served.speaker.value(name, {columns[0]: value}) if len(columns) == 1 else format_value(value)
 
 
-def price(bench: Bench, request: PriceRequest, ticket: Ticket) -> PriceAnswer:
+def price(served: ServedModel, request: PriceRequest, ticket: Ticket) -> PriceAnswer:
     """Answer ``POST /api/price``."""
     for name in request.locks:
-        bench.feature(name, "locks")
-    row = bench.row_of(request)
-    variant = bench.variant(request)
-    scores, problems = bench.explainer.tasks[0].score_safely(row)
+        served.feature(name, "locks")
+    row = served.row_of(request)
+    variant = served.variant(request)
+    scores, problems = served.explainer.tasks[0].score_safely(row)
     if problems:
         raise InputError(f"The model cannot score this row: {problems[0]}.")
-    single = len(bench.explainer.tasks) == 1
-    if single and not bench.explainer.tasks[0].scorer.is_positive(scores)[0]:
+    single = len(served.explainer.tasks) == 1
+    if single and not served.explainer.tasks[0].scorer.is_positive(scores)[0]:
         return PriceAnswer(sequence=request.sequence, prices=[])
     locks = list(dict.fromkeys(request.locks))
     free = [name for name in locks if name not in variant.restricted and name not in variant.explainer.frozen]

@@ -21,7 +21,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 
 from sev._optional import require
-from sev.app._desk import Desk, Shared, Ticket, requests_at_once
 from sev.app._errors import ServiceError, as_service_error
 from sev.app._join import join_modules
 from sev.app._metrics import Metrics
@@ -48,6 +47,7 @@ from sev.app._models import (
     StatusName,
     ThresholdAnswer,
 )
+from sev.app._scheduler import Scheduler, Shared, Ticket, requests_at_once
 from sev.app._security import Guard, silent_warnings
 from sev.app._service import Service
 from sev.core import __version__
@@ -104,20 +104,20 @@ def create_app(
     >>> app = sev.app.create_app(service)
     """
     metrics = Metrics()
-    desk = _desk_for(service)
-    service.is_busy = lambda: desk.running > 0
+    scheduler = _scheduler_for(service)
+    service.is_busy = lambda: scheduler.running > 0
     service.has_page = with_page
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with silent_warnings():  # a warning may quote what a person typed
-            desk.open()
+            scheduler.open()
             service.start()
             try:
                 yield
             finally:
                 service.close()
-                desk.close()
+                scheduler.close()
 
     app = FastAPI(
         title="sev",
@@ -129,25 +129,25 @@ def create_app(
         lifespan=lifespan,
     )
     _add_error_handlers(app)
-    _add_requests_about_one(app, service, desk)
-    _add_requests_about_all(app, service, desk)
-    _add_operations(app, service, desk, metrics)
+    _add_requests_about_one(app, service, scheduler)
+    _add_requests_about_all(app, service, scheduler)
+    _add_operations(app, service, scheduler, metrics)
     if with_page:
         _add_page(app)
     return Guard(app, hosts=hosts, token=token, body_bytes=service.settings.body_bytes, metrics=metrics)
 
 
-def _desk_for(service: Service) -> Desk:
+def _scheduler_for(service: Service) -> Scheduler:
     lanes, edits = {"table": 2, "file": 1}, []
-    for bench in service.benches:
-        task = bench.explainer.tasks[0]
-        row = bench.explainer.form.to_native(bench.explainer.sample.iloc[:1])
-        lanes[f"model-{bench.index}"] = at_once = requests_at_once(partial(task.scorer.scores, row))
+    for served in service.served_models:
+        task = served.explainer.tasks[0]
+        row = served.explainer.form.to_native(served.explainer.sample.iloc[:1])
+        lanes[f"model-{served.index}"] = at_once = requests_at_once(partial(task.scorer.scores, row))
         if at_once <= (os.cpu_count() or 1):  # a model that waits for something else is not held up by Python
-            edits.append(f"edits-{bench.index}")
+            edits.append(f"edits-{served.index}")
             lanes[edits[-1]] = at_once
     settings = service.settings
-    return Desk(lanes, most_waiting=settings.most_waiting, seconds=settings.seconds, one_by_one=edits)
+    return Scheduler(lanes, most_waiting=settings.most_waiting, seconds=settings.seconds, one_by_one=edits)
 
 
 def _add_error_handlers(app: FastAPI) -> None:
@@ -173,8 +173,12 @@ def _add_error_handlers(app: FastAPI) -> None:
 def _shape_error(errors: Any) -> ServiceError:
     """The first thing that is wrong with the shape of a request; what was sent is not repeated."""
     first = errors[0]
-    place = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))[:200]
-    return ServiceError("bad_input", f"{place or 'The body'}: {first['msg']}.", place or None)
+    parts, message = first["loc"], first["msg"]
+    # a cell that has none of the permitted types: one error for each type, called after it
+    if {"bool", "int", "float", "str"} <= {one["loc"][-1] for one in errors if one["loc"][:-1] == parts[:-1]}:
+        parts, message = parts[:-1], "Input should be a finite number, a text, true, false or null"
+    place = ".".join(str(part) for part in parts if part not in ("body", "query"))[:200]
+    return ServiceError("bad_input", f"{place or 'The body'}: {message}.", place or None)
 
 
 def _error(error: ServiceError, status: int | None = None, headers: Any = None) -> Response:
@@ -186,15 +190,15 @@ def _json(answer: BaseModel) -> bytes:
     return answer.model_dump_json().encode()
 
 
-def _add_requests_about_one(app: FastAPI, service: Service, desk: Desk) -> None:
+def _add_requests_about_one(app: FastAPI, service: Service, scheduler: Scheduler) -> None:
     async def answer(
         request: Request, body: Person, work: Callable[[Any, Ticket], BaseModel], shared: Shared | None = None
     ) -> Response:
-        service.bench(body.model)
+        service.served_model(body.model)
         path = request.url.path
         edits = f"edits-{body.model}"
-        content = await desk.run(
-            edits if shared is not None and edits in desk.lanes else f"model-{body.model}",
+        content = await scheduler.run(
+            edits if shared is not None and edits in scheduler.lanes else f"model-{body.model}",
             lambda ticket: _json(work(body, ticket)),
             client=(path, str(body.model), body.client) if body.client else (),
             sequence=body.sequence,
@@ -210,7 +214,7 @@ def _add_requests_about_one(app: FastAPI, service: Service, desk: Desk) -> None:
     @app.post("/api/explain", response_model=ExplainAnswer, responses=_ERRORS, tags=["one decision"])
     async def explain(body: ExplainRequest, request: Request) -> Response:
         """Score, decision, all smallest sets of changes, and how certain they are."""
-        service.bench(body.model)
+        service.served_model(body.model)
         shared = Shared(("explain", body.mode), body, explain_together) if service.can_join(body) else None
         return await answer(request, body, service.explain, shared)
 
@@ -238,16 +242,16 @@ def _add_requests_about_one(app: FastAPI, service: Service, desk: Desk) -> None:
     async def scenarios(body: ScenariosRequest, request: Request) -> Response:
         """Scenarios with their answers as one file: HTML that needs nothing else, or JSON."""
         for one in body.scenarios:
-            service.bench(one.request.model)
-        text, media = await desk.run("file", lambda ticket: service.scenarios(body, ticket))
+            service.served_model(one.request.model)
+        text, media = await scheduler.run("file", lambda ticket: service.scenarios(body, ticket))
         ending = "json" if body.format == "json" else "html"
         headers = {"content-disposition": f'attachment; filename="scenarios.{ending}"'}
         return Response(text.encode(), media_type=media, headers=headers)
 
 
-def _add_requests_about_all(app: FastAPI, service: Service, desk: Desk) -> None:
+def _add_requests_about_all(app: FastAPI, service: Service, scheduler: Scheduler) -> None:
     async def answer(request: Request, work: Callable[[], BaseModel]) -> Response:
-        content = await desk.run("table", lambda ticket: _json(work()), is_gone=request.is_disconnected)
+        content = await scheduler.run("table", lambda ticket: _json(work()), is_gone=request.is_disconnected)
         return Response(content, media_type="application/json")
 
     @app.get("/api/about", response_model=About, responses=_ERRORS, tags=["all decisions"])
@@ -300,7 +304,7 @@ def _condition(text: str) -> Any:
         raise ServiceError("bad_input", message, "where") from None
 
 
-def _add_operations(app: FastAPI, service: Service, desk: Desk, metrics: Metrics) -> None:
+def _add_operations(app: FastAPI, service: Service, scheduler: Scheduler, metrics: Metrics) -> None:
     @app.get("/healthz", response_model=Health, tags=["operation"])
     async def healthz() -> Health:
         """Whether the service answers."""
@@ -310,8 +314,8 @@ def _add_operations(app: FastAPI, service: Service, desk: Desk, metrics: Metrics
     async def metrics_text() -> Response:
         """Counters and durations, in the text format of Prometheus."""
         gauges = {
-            "sev_requests_running": ("Requests that run now.", float(desk.running)),
-            "sev_requests_waiting": ("Requests that wait for a thread.", float(desk.waiting)),
+            "sev_requests_running": ("Requests that run now.", float(scheduler.running)),
+            "sev_requests_waiting": ("Requests that wait for a thread.", float(scheduler.waiting)),
             "sev_rows_known": ("Rows of the table whose status is known, over all models.", float(service.n_known)),
             "process_resident_memory_bytes": ("Resident memory of the process.", float(_resident_bytes())),
         }
@@ -338,7 +342,7 @@ def _add_page(app: FastAPI) -> None:
         tag = f'"{hashlib.sha256(script).hexdigest()[:32]}"'
 
         @app.get("/page/served.js", include_in_schema=False)
-        async def served(request: Request) -> Response:
+        async def served_script(request: Request) -> Response:
             """All modules in one answer: one after the other, each would wait for the one that imports it."""
             if request.headers.get("if-none-match") == tag:
                 return Response(status_code=304, headers={"etag": tag})
@@ -404,7 +408,8 @@ def open_socket(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
     except OSError as error:
-        raise InputError(f"Cannot listen on {host}, port {port}: {error.strerror or error}. Choose another.") from error
+        why = error.strerror or error
+        raise InputError(f"Cannot listen on {host}, port {port}: {why}. Choose another host or port.") from error
     return listening
 
 

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sev.app._about import describe_model, describe_table
-from sev.app._bench import Bench
 from sev.app._curve import curve
-from sev.app._desk import Ticket
 from sev.app._errors import ServiceError
 from sev.app._explain import explain
 from sev.app._join import one_file
@@ -39,6 +37,8 @@ from sev.app._models import (
 )
 from sev.app._overview import Overview
 from sev.app._reasons import letter, price
+from sev.app._scheduler import Ticket
+from sev.app._served_model import ServedModel
 from sev.app._statuses import Statuses
 from sev.app._table import Table
 from sev.app._together import explain_together
@@ -118,17 +118,17 @@ class Service:
         self.settings = settings or Settings()
         loaded: Codes | None = None if codes is None else load_codes(codes)
         self.table = table
-        self.benches = [
-            Bench(index, name, explainer, loaded, table) for index, (name, explainer) in enumerate(explainers)
+        self.served_models = [
+            ServedModel(index, name, explainer, loaded, table) for index, (name, explainer) in enumerate(explainers)
         ]
         self.is_busy: Callable[[], bool] = bool
         self.has_page = False
         self._stop = threading.Event()
         self._overviews: list[Overview] = []
         if table is not None:
-            for bench in self.benches:
-                statuses = Statuses(table, bench.explainer, self._is_busy)
-                self._overviews.append(Overview(bench, table, statuses))
+            for served in self.served_models:
+                statuses = Statuses(table, served.explainer, self._is_busy)
+                self._overviews.append(Overview(served, table, statuses))
         self._about: About | None = None
         self._describing = threading.Lock()
 
@@ -147,9 +147,9 @@ class Service:
         # a model may raise anything; whoever asks for the same is told
         with suppress(Exception, SearchStopped), stopping_when(self._stop.is_set):
             self.about()
-            for bench in self.benches:
-                for mode in ("reference", "any") if bench.grounds else ("reference",):
-                    explain(bench, bench.example(mode), Ticket(self.settings.seconds))
+            for served in self.served_models:
+                for mode in ("reference", "any") if served.grounds else ("reference",):
+                    explain(served, served.example(mode), Ticket(self.settings.seconds))
 
     def close(self) -> None:
         """End the work in the background."""
@@ -162,7 +162,7 @@ class Service:
         """Rows of the table whose status is known, over all models."""
         return sum(one.statuses.n_known for one in self._overviews)
 
-    def bench(self, model: int) -> Bench:
+    def served_model(self, model: int) -> ServedModel:
         """A model by its place.
 
         Parameters
@@ -172,7 +172,7 @@ class Service:
 
         Returns
         -------
-        Bench
+        ServedModel
             An explainer with its threads.
 
         Raises
@@ -180,12 +180,12 @@ class Service:
         ServiceError
             "not_found", if there are not so many models.
         """
-        if not 0 <= model < len(self.benches):
-            raise ServiceError("not_found", f"There is no model {model}: there are {len(self.benches)}.", "model")
-        return self.benches[model]
+        if not 0 <= model < len(self.served_models):
+            raise ServiceError("not_found", f"There is no model {model}: there are {len(self.served_models)}.", "model")
+        return self.served_models[model]
 
-    def _bench_for(self, person: Person) -> Bench:
-        return self.bench(person.model).speaking(person.language)
+    def _served_for(self, person: Person) -> ServedModel:
+        return self.served_model(person.model).speaking(person.language)
 
     # -- requests ------------------------------------------------------------------------------------------------------
 
@@ -207,12 +207,12 @@ class Service:
         return About(
             version=__version__,
             title=settings.title,
-            language=self.benches[0].speaker.language,
+            language=self.served_models[0].speaker.language,
             readonly=settings.readonly,
             has_page=self.has_page,
             revision=self._revision(),
-            models=[describe_model(bench) for bench in self.benches],
-            table=None if self.table is None else describe_table(self.table, self.benches),
+            models=[describe_model(served) for served in self.served_models],
+            table=None if self.table is None else describe_table(self.table, self.served_models),
             limits=ServiceLimits(
                 body_bytes=settings.body_bytes,
                 rows_per_page=settings.rows_per_page,
@@ -224,9 +224,9 @@ class Service:
 
     def _revision(self) -> str:
         digest = hashlib.sha256()
-        for bench in self.benches:
-            digest.update(repr(bench.explainer).encode())
-            digest.update(str(bench.explainer.source.about()["hashes"]).encode())
+        for served in self.served_models:
+            digest.update(repr(served.explainer).encode())
+            digest.update(str(served.explainer.source.about()["hashes"]).encode())
         if self.table is not None:
             digest.update(f"{self.table.n_rows} {self.table.names}".encode())
         return digest.hexdigest()[:12]
@@ -289,7 +289,7 @@ class Service:
         return self._overview(model).groups(by)
 
     def _overview(self, model: int) -> Overview:
-        self.bench(model)
+        self.served_model(model)
         if not self._overviews:
             raise ServiceError("not_found", "There is no table of decisions here: start with --data.")
         return self._overviews[model]
@@ -310,7 +310,7 @@ class Service:
             Score, decision, smallest sets and texts.
         """
         self._check(request)
-        return explain(self._bench_for(request), request, ticket)
+        return explain(self._served_for(request), request, ticket)
 
     def explain_together(
         self, requests: Sequence[ExplainRequest], tickets: Sequence[Ticket]
@@ -329,7 +329,7 @@ class Service:
         iterator of ExplainAnswer or Exception
             For each request what :meth:`explain` returns or raises.
         """
-        return explain_together([self._bench_for(one) for one in requests], requests, tickets)
+        return explain_together([self._served_for(one) for one in requests], requests, tickets)
 
     def can_join(self, request: ExplainRequest) -> bool:
         """Whether a request may be answered together with others.
@@ -346,8 +346,8 @@ class Service:
             could use another core.
         """
         self._check(request)
-        bench = self.bench(request.model)
-        return bench.is_quick(request.mode) and bench.has_variant(request)
+        served = self.served_model(request.model)
+        return served.is_quick(request.mode) and served.has_variant(request)
 
     def price(self, request: PriceRequest, ticket: Ticket) -> PriceAnswer:
         """Answer ``POST /api/price``.
@@ -365,7 +365,7 @@ class Service:
             One line for each lock.
         """
         self._check(request)
-        return price(self._bench_for(request), request, ticket)
+        return price(self._served_for(request), request, ticket)
 
     def curve(self, request: CurveRequest, ticket: Ticket) -> CurveAnswer:
         """Answer ``POST /api/curve``.
@@ -383,7 +383,7 @@ class Service:
             Scores over the values of one feature.
         """
         self._check(request)
-        return curve(self._bench_for(request), request, ticket)
+        return curve(self._served_for(request), request, ticket)
 
     def reasons(self, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnswer:
         """Answer ``POST /api/reasons``.
@@ -401,7 +401,7 @@ class Service:
             Codes and texts of the letter.
         """
         self._check(request)
-        return letter(self._bench_for(request), request, ticket)
+        return letter(self._served_for(request), request, ticket)
 
     def scenarios(self, request: ScenariosRequest, ticket: Ticket) -> tuple[str, str]:
         """Answer ``POST /api/scenarios``: the text of a file and its media type.
@@ -462,7 +462,7 @@ class Service:
         person = request.model_dump(include=set(Person.model_fields))
         changed = list(dict.fromkeys(feature for one in answer.sets for feature in one.features))
         is_explained = answer.status not in ("error", "not_target")
-        drawn = changed[:8] if len(self.bench(request.model).explainer.tasks) == 1 else []
+        drawn = changed[:8] if len(self.served_model(request.model).explainer.tasks) == 1 else []
         return ScenarioOut(
             name=one.name,
             request=one.request,

@@ -7,20 +7,20 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import pandas as pd
 
-from sev.app._bench import Bench, Variant
-from sev.app._desk import Ticket
 from sev.app._explain import Found, answer_found, check_preference, explain, options_of, search_rows
 from sev.app._models import ExplainAnswer, ExplainRequest
+from sev.app._scheduler import Ticket
+from sev.app._served_model import ServedModel, Variant
 
 
 def explain_together(
-    benches: Sequence[Bench], requests: Sequence[ExplainRequest], tickets: Sequence[Ticket]
+    served_models: Sequence[ServedModel], requests: Sequence[ExplainRequest], tickets: Sequence[Ticket]
 ) -> Iterator[ExplainAnswer | Exception]:
     """Answer requests about one model, each as if it were alone; in order, and each as soon as it is there.
 
     Parameters
     ----------
-    benches : sequence of Bench
+    served_models : sequence of ServedModel
         The model as each request wants to hear of it; they differ in language only.
     requests : sequence of ExplainRequest
         What is asked.
@@ -33,28 +33,30 @@ def explain_together(
         Of each request.
     """
     start = time.perf_counter()
-    found = _search_together(benches, requests, tickets)
-    for place, (bench, request, ticket) in enumerate(zip(benches, requests, tickets, strict=True)):
+    found = _search_together(served_models, requests, tickets)
+    for place, (served, request, ticket) in enumerate(zip(served_models, requests, tickets, strict=True)):
         try:
             ticket.check()
             known = found.get(place)
             yield (
-                explain(bench, request, ticket) if known is None else answer_found(bench, request, known, ticket, start)
+                explain(served, request, ticket)
+                if known is None
+                else answer_found(served, request, known, ticket, start)
             )
         except Exception as error:
             yield error
 
 
 def _search_together(
-    benches: Sequence[Bench], requests: Sequence[ExplainRequest], tickets: Sequence[Ticket]
+    served_models: Sequence[ServedModel], requests: Sequence[ExplainRequest], tickets: Sequence[Ticket]
 ) -> dict[int, Found]:
     """What was found for those requests that want the same of the search; the others are left out."""
     groups: dict[Hashable, list[tuple[int, pd.DataFrame, Variant]]] = {}
-    for place, (bench, request, ticket) in enumerate(zip(benches, requests, tickets, strict=True)):
+    for place, (served, request, ticket) in enumerate(zip(served_models, requests, tickets, strict=True)):
         try:
             ticket.check()
-            check_preference(bench, request)
-            row, variant = bench.row_of(request), bench.variant(request)
+            check_preference(served, request)
+            row, variant = served.row_of(request), served.variant(request)
         except Exception:  # it is raised again where the request is answered alone
             continue
         groups.setdefault(_wishes(request, row, variant), []).append((place, row, variant))
@@ -63,13 +65,13 @@ def _search_together(
         if len(group) > 1:
             places, rows, variants = zip(*group, strict=True)
             found.update(
-                zip(places, _search_group(benches, requests, tickets, places, rows, variants[0]), strict=False)
+                zip(places, _search_group(served_models, requests, tickets, places, rows, variants[0]), strict=False)
             )
     return found
 
 
 def _search_group(
-    benches: Sequence[Bench],
+    served_models: Sequence[ServedModel],
     requests: Sequence[ExplainRequest],
     tickets: Sequence[Ticket],
     places: Sequence[int],
@@ -81,7 +83,7 @@ def _search_group(
     seconds = min(tickets[place].seconds_left for place in places)
     try:
         together = pd.concat(rows, ignore_index=True)
-        return search_rows(benches[first], together, variant, requests[first], seconds, requests[first].max_sets)
+        return search_rows(served_models[first], together, variant, requests[first], seconds, requests[first].max_sets)
     except Exception:  # whose row it was turns out where each is explained alone
         return []
 

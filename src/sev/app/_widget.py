@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from sev._optional import require
-from sev.app._desk import Ticket
 from sev.app._errors import ServiceError, as_service_error
 from sev.app._join import join_modules, page_styles, page_texts
 from sev.app._models import (
@@ -21,6 +20,7 @@ from sev.app._models import (
     RowsRequest,
     ScenariosRequest,
 )
+from sev.app._scheduler import Ticket
 from sev.app._service import Service, Settings
 from sev.app._table import Table
 from sev.explainers import Explainer

@@ -1,7 +1,9 @@
 """The page for everyone: keyboard only, screen readers (axe-core), hostile names, and no request to another host."""
 
 import json
+import re
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import numpy as np
 import pandas as pd
@@ -102,7 +104,7 @@ def test_single_keys_can_be_switched_off(page):
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(page, scheme, width):
     if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci --prefix tests/app/page")
+        pytest.skip("axe-core is not installed: make npm-tools")
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -173,8 +175,52 @@ def hostile_address(tmp_path_factory):
         yield address
 
 
+def _row_whose_sentence_has(address, pattern):
+    for row in range(100):
+        body = json.dumps({"row": row}).encode()
+        asked = Request(f"{address}api/explain", body, {"Content-Type": "application/json"})
+        if re.search(pattern, json.load(urlopen(asked))["sentence"]):
+            return row
+    raise AssertionError("no sentence has it")
+
+
+def test_a_name_does_not_reorder_the_sentence_around_it(browser, hostile_address):
+    """An override that a name leaves open would turn all that follows around."""
+    page = Page(browser, hostile_address).open()
+    page.settled()
+    page.run(
+        "document.getElementById('sev').page.store.update({row: arguments[0], values: null, tab: 'letter'})",
+        _row_whose_sentence_has(hostile_address, "[\u202e\u2067]"),
+    )
+    page.settled()
+    page.wait(lambda: page.text(".letter"), "the letter")
+    for selector in (".answer .sentence", ".letter > p:last-of-type"):
+        stops = page.run(
+            "const text = document.querySelector(arguments[0]).firstChild; const range = document.createRange();"
+            "const left = (place) => { range.setStart(text, place); range.setEnd(text, place + 1);"
+            "  return range.getBoundingClientRect().left };"
+            "return [left(text.length - 2), left(text.length - 1)]",
+            selector,
+        )
+        assert stops[0] < stops[1], selector  # the full stop stands behind the last letter
+    page.run("Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (t) => { window.copied = t }}})")
+    page.run("document.querySelector('.panel .tools button').click()")
+    assert not re.search(
+        "[\u202a-\u202e\u2066-\u2069]", page.wait(lambda: page.run("return window.copied"), "the copy")
+    )
+    marked = (
+        "return [...document.querySelectorAll('.sev :not(option)')].flatMap(one => [...one.childNodes])"
+        ".filter(one => one.nodeType === 3 && /[\u202a-\u202e\u2066-\u2069]/.test(one.data))"
+        ".map(one => one.data.slice(0, 80))"
+    )
+    assert page.run(marked) == []
+
+
 def test_hostile_names_stay_texts(browser, hostile_address):
     page = Page(browser, hostile_address).open()
+    page.settled()
+    long_row = _row_whose_sentence_has(hostile_address, LONG)
+    page.run("document.getElementById('sev').page.store.update({row: arguments[0], values: null})", long_row)
     page.settled()
     page.type(".panel input, .decisions input[type=search]", "img")
     for tab in ("path", "curve", "letter", "compare", "scenarios"):
@@ -182,9 +228,13 @@ def test_hostile_names_stay_texts(browser, hostile_address):
         page.run("return new Promise(done => setTimeout(done, 400))")
         assert page.run("return document.querySelectorAll('img, iframe, object, script:not([src])').length") == 0
         assert page.run("return document.documentElement.scrollWidth <= window.innerWidth"), tab
+        # a name of 10,000 letters is shortened; the letter has all of it, as it goes out
+        tall = page.run("return [...document.querySelectorAll('.card')].map(one => one.getBoundingClientRect().height)")
+        assert tab == "letter" or max(tall) < 4000, tab
     page.run("document.getElementById('sev').page.store.update({view: 'groups'})")
     page.wait(lambda: page.texts(".groups tbody tr"), "the groups")
     assert page.run("return document.querySelectorAll('img, iframe, object').length") == 0
+    assert page.run("return document.querySelector('.groups').getBoundingClientRect().height") < 4000
     assert page.run("return window.pwned") is None
     page.run("document.getElementById('sev').page.store.update({view: 'list'})")
     assert SCRIPT in page.text(".option .name")

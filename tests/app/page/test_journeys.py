@@ -2,12 +2,14 @@
 
 import base64
 import json
+import re
 
 import pytest
 from page_driver import LABELS, loan_rows
 from selenium.webdriver.common.keys import Keys
 
 import sev
+from sev.text import Speaker
 
 LANE = "document.getElementById('sev').page"
 DURATION = '[data-feature="duration"] input[type=number]'
@@ -278,7 +280,7 @@ def test_moving_the_threshold_counts_the_decisions_that_turn(page, explainer, ta
     scores = explainer.explain(table).scores
     turned = int(((scores >= explainer.threshold) & (scores < 0.8)).sum())
     page.wait(
-        lambda: page.text(".threshold-line [role=status]").startswith(f"{turned} of 300 decisions would turn"),
+        lambda: page.text(".threshold-line [role=status]").startswith(f"{turned} of 300 decisions would change"),
         "the count",
     )
     page.find(".threshold-line button").click()
@@ -304,6 +306,79 @@ def test_path_curve_and_letter(page, explainer, table):
     assert len(page.texts(".letter li")) == min(
         4, len({name for found in page.answer()["sets"] for name in found["features"]})
     )
+
+
+def test_the_curve_names_values_that_have_the_other_decision(page, explainer, table):
+    row = next(
+        place for place, one in enumerate(explainer.explain(table)) if one.features and one.features[0] == "duration"
+    )
+    _open_row(page, row, tab="curve", curve="duration", mode="any")
+    page.wait(lambda: page.run("return document.querySelector('.panel svg.chart .mark.negative')"), "the curve")
+    found = re.fullmatch(r"approved: between (\d+) and (\d+)", page.texts(".panel .panel-body p")[0])
+    low, high = map(int, found.groups())
+    rows = table.iloc[[row] * 3].assign(duration=[low, high, high + 1])
+    assert explainer.model.predict(rows).tolist() == [0, 0, 1]
+    assert "Shaded: approved." in page.text(".panel .note")
+    # the mark of the change stands in the shaded part
+    change = page.answer()["sets"][0]["changes"][0]
+    assert change["feature"] == "duration"
+    box = "const one = document.querySelector(arguments[0]).getBoundingClientRect(); return [one.left, one.right]"
+    left, right = page.run(box, ".panel .chart .mark.negative")
+    shaded = page.run(box, ".panel .chart .turned")
+    assert shaded[0] <= (left + right) / 2 <= shaded[1]
+
+
+def test_cells_are_written_as_in_the_sentences(page, explainer, table):
+    edits = {"amount": 4870, "income": 1234.567, "duration": 20000}
+    _open_row(page, _refused(explainer, table), tab="compare", edits=edits)
+    written = dict(
+        page.run(
+            "return [...document.querySelectorAll('.panel tbody tr')]"
+            ".map(row => [row.cells[0].innerText, row.cells[1].innerText])"
+        )
+    )
+    speaker = Speaker({name: (name,) for name in table}, labels=explainer.labels)
+    for name, label in (("amount", "The amount"), ("income", "The monthly income")):
+        assert written[label] == speaker.value(name, edits)
+    assert written["The duration in months"] == "20,000"
+
+
+def test_a_line_of_the_list_that_is_too_long_ends_in_an_ellipsis(page):
+    """A place at which a long name may be broken elsewhere would cut the line there, as if it ended."""
+    page.open()
+    page.pick(0)
+    wraps = (
+        "const what = document.querySelector('.option .what'); const name = what.firstChild;"
+        "name.replaceChildren('5: the age, marital_', document.createElement('wbr'), 'status, the monthly income, x');"
+        "const range = document.createRange(); range.selectNodeContents(name);"
+        "return new Set([...range.getClientRects()].map(one => one.top)).size"
+    )
+    assert page.run(wraps) == 1  # one line
+
+
+@pytest.mark.parametrize("is_permitted", [True, False])
+def test_the_letter_is_copied_as_text(page, explainer, table, is_permitted):
+    """Also where the browser does not permit the clipboard: then by the selection."""
+    _open_row(page, _refused(explainer, table), tab="letter")
+    page.wait(lambda: page.text(".letter"), "the letter")
+    page.run(
+        "const write = async (text) => { if (!arguments[0]) throw new Error('no'); window.copied = text };"
+        "Object.defineProperty(navigator, 'clipboard', {configurable: true, value: {writeText: write}});"
+        "document.execCommand = (name) => { window.copied = `${name}: ${document.activeElement.value}` }",
+        is_permitted,
+    )
+    page.find(".panel .tools button").click()
+    copied = page.wait(lambda: page.run("return window.copied"), "the copy")
+    if not is_permitted:
+        assert copied.startswith("copy: ")
+    lines = copied.removeprefix("copy: ").split("\n\n")
+    assert lines[0] == page.text(".letter h3")
+    assert lines[1].startswith("Decision: refused (score ")
+    reasons = [f"{number}. {text}" for number, text in enumerate(page.texts(".letter li"), 1)]
+    assert [line for line in lines if re.match(r"\d\. ", line)] == reasons
+    assert lines[3 + len(reasons)] == page.texts(".letter > p")[2]  # the sentence
+    assert page.text(".toast") == "Copied."
+    assert page.run("return document.querySelectorAll('.sev textarea').length") == 0
 
 
 def test_the_letter_alone_is_printed(page, explainer, table):
@@ -453,7 +528,8 @@ def test_the_page_speaks_other_languages(page, explainer, table, code, brand, nu
     assert page.run("return document.documentElement.lang") == code
     assert page.answer()["language"] == code
     assert page.text(".sentence") == page.answer()["sentence"]
-    assert page.text(".proof span:last-child") == page.answer()["proof_beside_sentence"]
+    proof = f"{page.text('.proof .badge')}: {page.text('.proof span:last-child')}"  # the badge has its first word
+    assert proof.lower() == page.answer()["proof_beside_sentence"].lower()
     assert (
         page.run("return [...document.querySelectorAll('.sentence, .proof span:last-child')].map(one => one.lang)")
         == [code] * 2

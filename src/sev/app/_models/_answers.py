@@ -146,9 +146,10 @@ class PriceAnswer(Answer):
 class CurveRange(Answer):
     """A stretch of values with one decision."""
 
-    low: float
-    high: float
+    low: float = Field(description="The first value with this decision.")
+    high: float = Field(description="The last value with this decision.")
     positive: bool
+    text: str = Field(description="The range in words.")
 
 
 class CurvePoint(Answer):

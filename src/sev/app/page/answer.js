@@ -14,6 +14,17 @@ export function certaintyText(answer, app) {
   return app.t(`certainty_${answer.certainty}`, {}, { n });
 }
 
+// letters of one word of the sentence; a category without a space may have thousands
+const LONGEST_WORD = 200;
+const shortened = (text) => text.replace(new RegExp(`\\S{${LONGEST_WORD + 1},}`, "gu"), (word) => `${word.slice(0, LONGEST_WORD)}…`);
+
+/** What a proof says beside its badge: a badge "proven" is not followed by "Proven:". */
+function proofText(badge, proof) {
+  if (!proof.toLowerCase().startsWith(`${badge.toLowerCase()}: `)) return proof;
+  const rest = proof.slice(badge.length + 2);
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
+}
+
 function makeRow(change, app) {
   const price = h("span", { class: "price" });
   const found = app.feature(change.feature);
@@ -53,7 +64,7 @@ function setFacts(set, app) {
   return h("ul", { class: "facts" },
     h("li", {}, becomes),
     typeof set.credibility === "number" ? h("li", { title: app.t("credibility_help") }, app.t("credibility", {}, { share: format.share(set.credibility) })) : null,
-    typeof set.distance?.largest === "number" ? h("li", {}, app.t("distance", {}, { largest: format.number(set.distance.largest) })) : null,
+    typeof set.distance?.largest === "number" ? h("li", {}, app.t("distance", {}, { largest: format.rough(set.distance.largest) })) : null,
   );
 }
 
@@ -122,16 +133,16 @@ export function makeAnswer(app, compare) {
     if (key !== drawn) {
       drawn = key;
       table = shown ? makeTable(shown, app) : null;
-      put(place, table ? table.node : h("p", { class: "nothing" }, app.t(`no_table_${answer.status}`)));
+      put(place, table ? table.node : h("p", { class: "nothing" }, app.nodes(`no_table_${answer.status}`, {}, { decision: answer.decision?.label ?? "" })));
       put(facts, shown ? setFacts(shown, app) : null);
     }
     table?.showPrices(app.session.prices);
     pager.update();
-    setText(sentence, shown && app.store.get().set > 0 ? shown.sentence : answer.sentence);
+    setText(sentence, shortened(shown && app.store.get().set > 0 ? shown.sentence : answer.sentence));
     proof.hidden = false;
     proof.dataset.kind = KINDS[answer.certainty];
     setText(badge, certaintyText(answer, app));
-    setText(proof.lastChild, answer.proof_beside_sentence);
+    setText(proof.lastChild, proofText(badge.textContent, answer.proof_beside_sentence));
     for (const one of [sentence, proof.lastChild]) one.lang = answer.language;
     showNotes(answer);
     setText(live, app.t("live_answer", {}, { decision: answer.decision?.label.slice(0, 100) ?? "", score: app.format.score(answer.score), proof: certaintyText(answer, app) }));

@@ -9,24 +9,26 @@ function numberCurve(answer, app, feature, width) {
   if (points.length < 2) return h("p", { class: "note" }, app.t("curve_none"));
   const change = app.currentSet()?.changes.find((one) => one.feature === feature.name);
   const ranges = answer.ranges.filter((range) => !range.positive);
-  const said = ranges.map((range) => `${app.format.value(range.low)} – ${app.format.value(range.high)}`).join("; ");
+  const said = ranges.map((range) => range.text).join("; ");
+  const decision = app.otherLabel();
   return [
     curveChart({
       points, histogram: answer.histogram, threshold: answer.threshold, format: app.format, width,
       now: typeof answer.now === "number" ? [answer.now, app.session.answer?.positive] : null,
-      instead: typeof change?.new === "number" ? [change.new, null] : null,
-      label: app.t("curve_alt", {}, { feature: feature.label.slice(0, 100), ranges: said || app.t("curve_nowhere") }),
+      // where other features change, too, the curve does not pass through the new score
+      instead: typeof change?.new === "number" ? [change.new, app.currentSet().changes.length === 1 ? false : null] : null,
+      label: app.t("curve_alt", {}, { feature: feature.label.slice(0, 100), decision, ranges: said || app.t("curve_nowhere") }),
     }),
-    h("p", {}, ranges.length ? app.nodes("curve_turned", {}, { ranges: bdi(said, 300) }) : app.t("curve_nowhere")),
-    h("p", { class: "note" }, app.t("curve_note")),
+    h("p", {}, ranges.length ? app.nodes("curve_turned", {}, { decision, ranges: bdi(said, 300) }) : app.t("curve_nowhere")),
+    h("p", { class: "note" }, app.nodes("curve_note", {}, { decision })),
   ];
 }
 
-function choiceCurve(answer, app) {
+function choiceCurve(answer, app, feature) {
   const highest = Math.max(1, ...answer.counts);
   const now = JSON.stringify(answer.now);
   return h("table", {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, app.t("curve_value")), h("th", { scope: "col", class: "number" }, app.t("column_score")), h("th", { scope: "col" }, app.t("curve_people")))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, bdi(feature.label, 80)), h("th", { scope: "col", class: "number" }, app.t("column_score")), h("th", { scope: "col" }, app.t("curve_people")))),
     h("tbody", {}, answer.points.slice(0, 200).map((point, index) => h("tr", { class: point.permitted ? "" : "same" },
       h("th", { scope: "row" }, markIcon(point.positive), " ", bdi(point.label, 120), JSON.stringify(point.value) === now ? h("span", { class: "note" }, ` (${app.t("curve_now")})`) : null),
       h("td", { class: "number" }, app.format.score(point.score)),
@@ -46,7 +48,7 @@ export function makeCurve(app) {
   let asked = "";
   const lane = makeLane(app.api, "curve", (answer) => {
     const feature = app.feature(answer.feature);
-    if (feature) put(place, answer.kind === "number" ? numberCurve(answer, app, feature, app.chartWidth(place)) : choiceCurve(answer, app));
+    if (feature) put(place, answer.kind === "number" ? numberCurve(answer, app, feature, app.chartWidth(place)) : choiceCurve(answer, app, feature));
   }, (error) => {
     asked = "";
     put(place, h("p", { class: "note" }, error.message));

@@ -47,14 +47,21 @@ export function put(node, ...children) {
   return fill(node, children);
 }
 
+/**
+ * A text without the marks that reorder all that follows (embeddings, overrides, isolates). A name from the data may hold
+ * one that it never closes; letters of right-to-left languages need none.
+ */
+export const withoutReordering = (text) => String(text).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+
 /** Change a text only when it differs, so that live regions do not repeat themselves. */
 export function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  const shown = withoutReordering(text);
+  if (node.textContent !== shown) node.textContent = shown;
 }
 
-/** A name or value from the data: isolated, so that right-to-left marks do not reorder what is around it. */
+/** A name or value from the data: isolated, so that its letters do not reorder what is around it. */
 export const bdi = (text, limit = 0) => {
-  const whole = String(text);
+  const whole = withoutReordering(text);
   const shown = limit && whole.length > limit ? `${whole.slice(0, limit)}…` : whole;
   // a narrow column breaks "radio/television" after the stroke, not inside a word
   const node = h("bdi", {}, shown.split(/(?<=[/_])/).map((part, index) => (index ? [h("wbr"), part] : part)));

@@ -6,7 +6,8 @@ import { bar } from "./chart.js";
 /** The page of the groups. */
 export function makeGroups(app) {
   const { store } = app;
-  const columns = app.about.table?.columns ?? [];
+  // a column of names has a group for each row
+  const columns = (app.about.table?.columns ?? []).filter((column) => column.name !== app.about.table.id_column);
   const select = h("select", {}, columns.map((column, index) => h("option", { value: index }, app.labelOfColumn(column.name).slice(0, 80))));
   const status = h("p", { class: "note", role: "status" });
   const place = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": app.t("view_groups") });
@@ -36,7 +37,7 @@ export function makeGroups(app) {
   function draw(answer) {
     const highest = Math.max(1, ...answer.groups.map((group) => group.mean_size ?? 0));
     const target = app.model().target.label.slice(0, 60);
-    const heads = [app.t("groups_value"), app.t("groups_rows"), app.t("groups_positive", {}, { target }), app.t("groups_size"), app.t("groups_without"), app.t("groups_reasons")];
+    const heads = [app.t("groups_value"), app.t("groups_rows"), app.t("groups_positive", {}, { target }), app.t("groups_size"), app.t("groups_without", {}, { target }), app.t("groups_reasons")];
     put(place, h("table", { role: "table", "aria-label": app.t("groups_title") },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head, index) => h("th", { scope: "col", role: "columnheader", class: index === 1 ? "number" : "" }, bdi(head))))),
       h("tbody", { role: "rowgroup" }, answer.groups.map((group) => drawGroup(group, highest, heads))),

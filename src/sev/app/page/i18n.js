@@ -1,6 +1,6 @@
 // The page's own texts. Data is put in as isolated nodes, never as markup.
 
-import { bdi } from "./dom.js";
+import { bdi, withoutReordering } from "./dom.js";
 
 export const LANGUAGES = { en: "English", de: "Deutsch", es: "Español" };
 
@@ -23,7 +23,7 @@ export function makeTexts(language, table) {
   return {
     language,
     t: (key, values = {}, shown = values) =>
-      pattern(key, values).replace(/\{(\w+)\}/g, (whole, name) => (name in shown ? String(shown[name]) : whole)),
+      pattern(key, values).replace(/\{(\w+)\}/g, (whole, name) => (name in shown ? withoutReordering(shown[name]) : whole)),
     nodes: (key, values = {}, shown = values) =>
       pattern(key, values)
         .split(/(\{\w+\})/)

@@ -1,6 +1,6 @@
 // Reason codes and sentences as they would go out; copied or printed.
 
-import { bdi, h, put } from "./dom.js";
+import { bdi, h, put, withoutReordering } from "./dom.js";
 import { makeLane, personOf } from "./session.js";
 
 // all of it is in the language of its sentences, whatever that of the page is
@@ -12,8 +12,8 @@ function drawLetter(answer, app, words) {
     h("h3", {}, words.nodes("letter_title", {}, { person: bdi(app.personName(app.store.get(), words), 100) })),
     h("p", {}, words.nodes("letter_decision", {}, { decision: bdi(answer.decision?.label ?? words.t("no_decision"), 100), score: format.score(answer.score), threshold: format.score(answer.threshold) })),
     reasons.length ? [h("p", {}, words.t("letter_reasons")), h("ol", {}, reasons)] : h("p", {}, words.t("letter_no_reasons")),
-    h("p", {}, answer.sentence),
-    answer.proof ? h("p", { class: "note" }, answer.proof) : null,
+    h("p", {}, withoutReordering(answer.sentence)),
+    answer.proof ? h("p", { class: "note" }, withoutReordering(answer.proof)) : null,
   );
 }
 

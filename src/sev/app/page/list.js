@@ -29,7 +29,8 @@ function makeFilters(app, onChange) {
   const node = h("div", { class: "filters", hidden: true },
     field(app.t("filter_status"), status), field(app.t("filter_size"), size), field(app.t("filter_uses"), uses, true),
     h("div", { class: "wide sort-line" }, field(app.t("sort"), sort), down),
-    h("div", { class: "wide", role: "group", "aria-label": app.t("where") }, h("span", { class: "field" }, app.t("where")), where));
+    h("div", { class: "wide", role: "group", "aria-label": app.t("where") }, h("span", { class: "field" }, app.t("where")), where),
+    h("p", { class: "wide field" }, app.t("list_note")));
   const showWhere = () => {
     operator.hidden = column.value === "";
     value.hidden = column.value === "" || ["missing", "present"].includes(operator.value);

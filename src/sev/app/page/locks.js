@@ -1,6 +1,6 @@
 // What a feature may become: fixed, only up, only down, a range, some values; and what fixing it costs.
 
-import { h, put, setText } from "./dom.js";
+import { bdi, h, put, setText } from "./dom.js";
 
 const plain = (limits) => !limits.frozen && (limits.direction ?? "any") === "any" && isOpen(limits.low) && isOpen(limits.high) && !limits.relative && !limits.allowed && !limits.moves;
 const isOpen = (value) => value === null || value === undefined;
@@ -93,7 +93,7 @@ export function makeLock(feature, app) {
       const allowed = feature.choices.map((one) => one.value).filter((one) => (one === choice.value ? box.checked : current().allowed.includes(one)));
       set({ allowed });
     });
-    return h("label", {}, box, h("bdi", {}, choice.label.slice(0, 120)));
+    return h("label", {}, box, bdi(choice.label, 120));
   }
 
   let drawn = "";

@@ -61,7 +61,7 @@ export function makeScore(app) {
   const lane = makeLane(app.api, "threshold", (answer) => {
     histogram = answer.histogram ?? histogram;
     const values = { n: answer.become_positive + answer.become_negative };
-    const labels = { target: app.model().target.label.slice(0, 80), other: (app.model().other?.label ?? "").slice(0, 80) };
+    const labels = { target: app.model().target.label.slice(0, 80), other: app.otherLabel() };
     const counts = { n: app.format.count(values.n), more: app.format.count(answer.become_positive), fewer: app.format.count(answer.become_negative), known: app.format.count(answer.known), ...labels };
     put(turned, app.nodes("turned", values, counts), answer.complete ? null : ` ${app.t("known_so_far", {}, { known: counts.known, total: app.format.count(answer.total) })}`);
     draw();

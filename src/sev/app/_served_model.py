@@ -53,7 +53,7 @@ class Variant(NamedTuple):
     restricted: tuple[str, ...]
 
 
-class Bench:
+class ServedModel:
     """An explainer with what the page needs of it.
 
     Parameters
@@ -92,7 +92,7 @@ class Bench:
         #: Speaks to the people concerned.
         self.letters = Speaker(columns, labels=labels, letters=True)
 
-    def speaking(self, language: str | None) -> Bench:
+    def speaking(self, language: str | None) -> ServedModel:
         """The same, with sentences of another language where the explainer has no texts of its own.
 
         Parameters
@@ -105,7 +105,7 @@ class Bench:
         if chosen is labels:
             return self
 
-        def make() -> Bench:
+        def make() -> ServedModel:
             other = copy(self)  # what is kept is shared
             other._speak(chosen)
             return other

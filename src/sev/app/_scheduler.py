@@ -114,7 +114,7 @@ class _Lane:
         return 1 if self.one_by_one else self.at_once
 
 
-class Desk:
+class Scheduler:
     """Hands work to threads, from one event loop.
 
     Parameters

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from sev.app._desk import Desk, Shared, requests_at_once
 from sev.app._errors import ServiceError, SupersededError
+from sev.app._scheduler import Scheduler, Shared, requests_at_once
 
 
 def run(coroutine):
@@ -15,9 +15,9 @@ def run(coroutine):
 
 
 def opened(at_once, **options):
-    desk = Desk(at_once, **options)
-    desk.open()
-    return desk
+    scheduler = Scheduler(at_once, **options)
+    scheduler.open()
+    return scheduler
 
 
 class Gate:
@@ -39,9 +39,9 @@ class Gate:
 
 def test_work_runs_on_threads_and_returns():
     async def go():
-        desk = opened({"a": 2}, most_waiting=5, seconds=10)
-        names = await asyncio.gather(*(desk.run("a", lambda ticket, n=n: n) for n in range(6)))
-        assert desk.running == desk.waiting == 0
+        scheduler = opened({"a": 2}, most_waiting=5, seconds=10)
+        names = await asyncio.gather(*(scheduler.run("a", lambda ticket, n=n: n) for n in range(6)))
+        assert scheduler.running == scheduler.waiting == 0
         return names
 
     assert run(go()) == list(range(6))
@@ -49,24 +49,27 @@ def test_work_runs_on_threads_and_returns():
 
 def test_of_one_client_only_the_newest_request_is_worked_on():
     async def go():
-        desk, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
-        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        scheduler, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
+        first = asyncio.create_task(scheduler.run("a", gate.work("first")))
         await asyncio.sleep(0.05)
         typed = []
         for sequence in range(10):
             typed.append(
                 asyncio.create_task(
-                    desk.run("a", gate.work(sequence), client=("/api/explain", "0", "me"), sequence=sequence)
+                    scheduler.run("a", gate.work(sequence), client=("/api/explain", "0", "me"), sequence=sequence)
                 )
             )
             await asyncio.sleep(0.01)
-        other = asyncio.create_task(desk.run("a", gate.work("other"), client=("/api/explain", "0", "you"), sequence=1))
+        other = asyncio.create_task(
+            scheduler.run("a", gate.work("other"), client=("/api/explain", "0", "you"), sequence=1)
+        )
         await asyncio.sleep(0.05)
-        assert desk.waiting == 2  # the others were dropped without waiting for a thread
+        assert scheduler.waiting == 2  # the others were dropped without waiting for a thread
         gate.opened.set()
         results = await asyncio.gather(first, *typed, other, return_exceptions=True)
         late = await asyncio.gather(
-            desk.run("a", gate.work("late"), client=("/api/explain", "0", "me"), sequence=3), return_exceptions=True
+            scheduler.run("a", gate.work("late"), client=("/api/explain", "0", "me"), sequence=3),
+            return_exceptions=True,
         )
         return gate.started, results, late
 
@@ -78,10 +81,10 @@ def test_of_one_client_only_the_newest_request_is_worked_on():
 
 def test_running_work_stops_at_its_next_step_when_it_is_superseded():
     async def go():
-        desk, gate = opened({"a": 2}, most_waiting=5, seconds=20), Gate()
-        old = asyncio.create_task(desk.run("a", gate.work("old"), client=("me",), sequence=1))
+        scheduler, gate = opened({"a": 2}, most_waiting=5, seconds=20), Gate()
+        old = asyncio.create_task(scheduler.run("a", gate.work("old"), client=("me",), sequence=1))
         await asyncio.sleep(0.05)
-        new = asyncio.create_task(desk.run("a", lambda ticket: "new", client=("me",), sequence=2))
+        new = asyncio.create_task(scheduler.run("a", lambda ticket: "new", client=("me",), sequence=2))
         assert await new == "new"
         gate.opened.set()
         return await asyncio.gather(old, return_exceptions=True)
@@ -91,10 +94,10 @@ def test_running_work_stops_at_its_next_step_when_it_is_superseded():
 
 def test_a_slow_lane_does_not_block_another():
     async def go():
-        desk, gate = opened({"slow": 1, "fast": 1}, most_waiting=5, seconds=20), Gate()
-        waiting = [asyncio.create_task(desk.run("slow", gate.work(n))) for n in range(3)]
+        scheduler, gate = opened({"slow": 1, "fast": 1}, most_waiting=5, seconds=20), Gate()
+        waiting = [asyncio.create_task(scheduler.run("slow", gate.work(n))) for n in range(3)]
         await asyncio.sleep(0.05)
-        assert await desk.run("fast", lambda ticket: "done") == "done"
+        assert await scheduler.run("fast", lambda ticket: "done") == "done"
         assert gate.started == [0]
         gate.opened.set()
         return await asyncio.gather(*waiting)
@@ -106,43 +109,45 @@ def test_of_a_lane_one_by_one_the_next_requests_wait_and_are_worked_on_together(
     counter = Counter()
 
     async def go():
-        desk, gate = opened({"a": 4}, most_waiting=50, seconds=20, one_by_one=["a"]), Gate()
-        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        scheduler, gate = opened({"a": 4}, most_waiting=50, seconds=20, one_by_one=["a"]), Gate()
+        first = asyncio.create_task(scheduler.run("a", gate.work("first")))
         await asyncio.sleep(0.02)
-        tasks = [asyncio.create_task(desk.run("a", gate.work(n), shared=counter.shared(n))) for n in "abcdef"]
+        tasks = [asyncio.create_task(scheduler.run("a", gate.work(n), shared=counter.shared(n))) for n in "abcdef"]
         await asyncio.sleep(0.02)
-        assert (desk.running, desk.waiting) == (1, 6)  # three threads are free
+        assert (scheduler.running, scheduler.waiting) == (1, 6)  # three threads are free
         gate.opened.set()
-        return await asyncio.gather(first, *tasks), gate.started, desk
+        return await asyncio.gather(first, *tasks), gate.started, scheduler
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sev.app._desk._PATIENCE", 20.0)
-        results, started, desk = run(go())
+        patch.setattr("sev.app._scheduler._PATIENCE", 20.0)
+        results, started, scheduler = run(go())
     assert results == ["first", *(f"{name} done" for name in "abcdef")]
     assert (started, counter.groups) == (["first"], [list("abcdef")])
-    assert desk.running == desk.waiting == 0
+    assert scheduler.running == scheduler.waiting == 0
 
 
 def test_work_that_takes_long_does_not_hold_up_a_lane_one_by_one(monkeypatch):
-    monkeypatch.setattr("sev.app._desk._PATIENCE", 0.05)
+    monkeypatch.setattr("sev.app._scheduler._PATIENCE", 0.05)
 
     async def go():
-        desk, gate = opened({"a": 2}, most_waiting=5, seconds=20, one_by_one=["a"]), Gate()
-        slow = asyncio.create_task(desk.run("a", gate.work("slow")))
+        scheduler, gate = opened({"a": 2}, most_waiting=5, seconds=20, one_by_one=["a"]), Gate()
+        slow = asyncio.create_task(scheduler.run("a", gate.work("slow")))
         await asyncio.sleep(0.01)
-        waited = [await desk.run("a", lambda ticket, n=n: n) for n in range(3)]  # one after the other on the second
+        waited = [
+            await scheduler.run("a", lambda ticket, n=n: n) for n in range(3)
+        ]  # one after the other on the second
         gate.opened.set()
-        return waited, await slow, desk
+        return waited, await slow, scheduler
 
-    waited, slow, desk = run(go())
+    waited, slow, scheduler = run(go())
     assert (waited, slow) == ([0, 1, 2], "slow")
-    assert desk.running == desk.waiting == 0
+    assert scheduler.running == scheduler.waiting == 0
 
 
 def test_too_many_requests_are_refused_at_once():
     async def go():
-        desk, gate = opened({"a": 1}, most_waiting=2, seconds=20), Gate()
-        tasks = [asyncio.create_task(desk.run("a", gate.work(n))) for n in range(4)]
+        scheduler, gate = opened({"a": 1}, most_waiting=2, seconds=20), Gate()
+        tasks = [asyncio.create_task(scheduler.run("a", gate.work(n))) for n in range(4)]
         await asyncio.sleep(0.05)
         gate.opened.set()
         return await asyncio.gather(*tasks, return_exceptions=True)
@@ -155,16 +160,16 @@ def test_too_many_requests_are_refused_at_once():
 
 def test_time_ends_for_work_that_runs_and_work_that_waits():
     async def go():
-        desk, gate = opened({"a": 1}, most_waiting=5, seconds=0.2), Gate()
-        tasks = [asyncio.create_task(desk.run("a", gate.work(n))) for n in range(2)]
+        scheduler, gate = opened({"a": 1}, most_waiting=5, seconds=0.2), Gate()
+        tasks = [asyncio.create_task(scheduler.run("a", gate.work(n))) for n in range(2)]
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        assert desk.running == 1  # the thread keeps its place until it ends
+        assert scheduler.running == 1  # the thread keeps its place until it ends
         gate.opened.set()
         for _ in range(100):
             await asyncio.sleep(0.01)
-            if not desk.running:
+            if not scheduler.running:
                 break
-        return results, desk.running, await desk.run("a", lambda ticket: "again")
+        return results, scheduler.running, await scheduler.run("a", lambda ticket: "again")
 
     results, running, again = run(go())
     assert [one.code for one in results] == ["timeout", "timeout"]
@@ -173,18 +178,18 @@ def test_time_ends_for_work_that_runs_and_work_that_waits():
 
 def test_people_who_have_gone_are_not_worked_for():
     async def go():
-        desk, gate = opened({"a": 1}, most_waiting=5, seconds=20), Gate()
+        scheduler, gate = opened({"a": 1}, most_waiting=5, seconds=20), Gate()
 
         async def is_gone():
             return True
 
-        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        first = asyncio.create_task(scheduler.run("a", gate.work("first")))
         await asyncio.sleep(0.05)
-        gone = asyncio.create_task(desk.run("a", gate.work("gone"), is_gone=is_gone))
+        gone = asyncio.create_task(scheduler.run("a", gate.work("gone"), is_gone=is_gone))
         await asyncio.sleep(0.05)
         gate.opened.set()
         results = await asyncio.gather(first, gone, return_exceptions=True)
-        assert desk.running == 0
+        assert scheduler.running == 0
         return gate.started, results
 
     started, results = run(go())
@@ -194,30 +199,30 @@ def test_people_who_have_gone_are_not_worked_for():
 
 def test_a_cancelled_request_gives_its_place_back():
     async def go():
-        desk, gate = opened({"a": 1}, most_waiting=5, seconds=20), Gate()
-        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        scheduler, gate = opened({"a": 1}, most_waiting=5, seconds=20), Gate()
+        first = asyncio.create_task(scheduler.run("a", gate.work("first")))
         await asyncio.sleep(0.05)
-        waiting = asyncio.create_task(desk.run("a", gate.work("waiting")))
+        waiting = asyncio.create_task(scheduler.run("a", gate.work("waiting")))
         await asyncio.sleep(0.05)
         waiting.cancel()
         gate.opened.set()
         await first
-        assert desk.waiting == 0
-        return await desk.run("a", lambda ticket: "next")
+        assert scheduler.waiting == 0
+        return await scheduler.run("a", lambda ticket: "next")
 
     assert run(go()) == "next"
 
 
 def test_a_desk_that_is_closed_says_so_and_can_be_opened_again():
     async def go():
-        desk = Desk({"a": 1}, most_waiting=2, seconds=5)
+        scheduler = Scheduler({"a": 1}, most_waiting=2, seconds=5)
         with pytest.raises(ServiceError, match="starting or ending"):
-            await desk.run("a", lambda ticket: 1)
-        desk.open()
-        first = await desk.run("a", lambda ticket: 1)
-        desk.close()
-        desk.open()
-        return first, await desk.run("a", lambda ticket: 2)
+            await scheduler.run("a", lambda ticket: 1)
+        scheduler.open()
+        first = await scheduler.run("a", lambda ticket: 1)
+        scheduler.close()
+        scheduler.open()
+        return first, await scheduler.run("a", lambda ticket: 2)
 
     assert run(go()) == (1, 2)
 
@@ -250,7 +255,7 @@ def test_a_machine_that_is_busy_with_other_things_does_not_look_like_a_model_tha
             self.worked += 0.03
 
     clock = Clock()
-    monkeypatch.setattr("sev.app._desk.time", clock)
+    monkeypatch.setattr("sev.app._scheduler.time", clock)
     assert requests_at_once(clock.predict) == (os.cpu_count() or 1)
 
 
@@ -276,17 +281,17 @@ class Counter:
 
 async def behind_a_gate(at_once, submit):
     """Results of requests that all waited while the threads were taken."""
-    desk, gate = opened({"a": at_once}, most_waiting=50, seconds=20), Gate()
-    first = [asyncio.create_task(desk.run("a", gate.work(n))) for n in range(at_once)]
+    scheduler, gate = opened({"a": at_once}, most_waiting=50, seconds=20), Gate()
+    first = [asyncio.create_task(scheduler.run("a", gate.work(n))) for n in range(at_once)]
     await asyncio.sleep(0.05)
-    tasks = [asyncio.create_task(one) for one in submit(desk)]
+    tasks = [asyncio.create_task(one) for one in submit(scheduler)]
     await asyncio.sleep(0.05)
-    assert desk.waiting == len(tasks)
+    assert scheduler.waiting == len(tasks)
     gate.opened.set()
     await asyncio.gather(*first)
     results = await asyncio.gather(*tasks, return_exceptions=True)
     await asyncio.sleep(0.05)
-    assert desk.running == desk.waiting == 0
+    assert scheduler.running == scheduler.waiting == 0
     return results
 
 
@@ -296,11 +301,11 @@ def test_requests_of_a_kind_that_wait_are_worked_on_together():
     def alone(ticket):
         return "alone"
 
-    def submit(desk):
+    def submit(scheduler):
         for name in ("a", "b", "bad", "c"):
-            yield desk.run("a", alone, shared=counter.shared(name))
-        yield desk.run("a", alone, shared=counter.shared("other", kind="l"))
-        yield desk.run("a", alone)
+            yield scheduler.run("a", alone, shared=counter.shared(name))
+        yield scheduler.run("a", alone, shared=counter.shared("other", kind="l"))
+        yield scheduler.run("a", alone)
 
     *results, other, single = run(behind_a_gate(1, submit))
     assert [results[0], results[1], results[3], other, single] == ["a done", "b done", "c done", "alone", "alone"]
@@ -311,7 +316,9 @@ def test_requests_of_a_kind_that_wait_are_worked_on_together():
 def test_a_group_leaves_the_other_threads_their_part():
     counter = Counter()
     results = run(
-        behind_a_gate(2, lambda desk: (desk.run("a", lambda t: "x", shared=counter.shared(n)) for n in range(9)))
+        behind_a_gate(
+            2, lambda scheduler: (scheduler.run("a", lambda t: "x", shared=counter.shared(n)) for n in range(9))
+        )
     )
     assert max(map(len, counter.groups)) <= 5
     assert all(one == "x" or one == f"{n} done" for n, one in enumerate(results))
@@ -322,7 +329,7 @@ def test_a_group_that_fails_answers_everybody():
     counter = Counter()
     names = ["a", "worst", "b"]
     results = run(
-        behind_a_gate(1, lambda desk: (desk.run("a", lambda t: "x", shared=counter.shared(n)) for n in names))
+        behind_a_gate(1, lambda scheduler: (scheduler.run("a", lambda t: "x", shared=counter.shared(n)) for n in names))
     )
     assert results[0] == "a done"
     assert [type(one) for one in results[1:]] == [ValueError, ValueError]
@@ -337,26 +344,26 @@ def test_of_a_group_a_person_who_types_on_is_dropped_and_the_others_are_answered
         yield from counter.work(requests, tickets)
 
     async def go():
-        desk, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
-        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        scheduler, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
+        first = asyncio.create_task(scheduler.run("a", gate.work("first")))
         await asyncio.sleep(0.05)
         tasks = [
             asyncio.create_task(
-                desk.run("a", lambda t: "x", shared=Shared("k", name, slow), client=(name,), sequence=1)
+                scheduler.run("a", lambda t: "x", shared=Shared("k", name, slow), client=(name,), sequence=1)
             )
             for name in ("me", "you", "them")
         ]
         await asyncio.sleep(0.05)
         gate.opened.set()
         await asyncio.to_thread(entered.wait, 20)
-        newer = asyncio.create_task(desk.run("a", lambda t: "newer", client=("you",), sequence=2))
+        newer = asyncio.create_task(scheduler.run("a", lambda t: "newer", client=("you",), sequence=2))
         tasks[2].cancel()
         await asyncio.sleep(0.05)
         go_on.set()
         await first
         results = await asyncio.gather(*tasks, newer, return_exceptions=True)
         await asyncio.sleep(0.05)
-        assert desk.running == desk.waiting == 0
+        assert scheduler.running == scheduler.waiting == 0
         return results
 
     me, you, them, newer = run(go())
@@ -369,23 +376,23 @@ def test_a_person_who_goes_when_a_group_takes_them_along_frees_no_thread():
     counter = Counter()
 
     async def go():
-        desk, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
-        first = asyncio.create_task(desk.run("a", gate.work("first")))
+        scheduler, gate = opened({"a": 1}, most_waiting=50, seconds=20), Gate()
+        first = asyncio.create_task(scheduler.run("a", gate.work("first")))
         await asyncio.sleep(0.05)
-        tasks = [asyncio.create_task(desk.run("a", lambda t: "x", shared=counter.shared(n))) for n in "abc"]
+        tasks = [asyncio.create_task(scheduler.run("a", lambda t: "x", shared=counter.shared(n))) for n in "abc"]
         await asyncio.sleep(0.05)
-        start = desk._start
+        start = scheduler._start
 
         def start_and_cancel(*arguments):
             running = start(*arguments)
             tasks[1].cancel()
             return running
 
-        desk._start = start_and_cancel
+        scheduler._start = start_and_cancel
         gate.opened.set()
         results = await asyncio.gather(first, *tasks, return_exceptions=True)
         await asyncio.sleep(0.05)
-        return results, desk.running
+        return results, scheduler.running
 
     (_, first, gone, last), running = run(go())
     assert (first, last, running) == ("a done", "c done", 0)
