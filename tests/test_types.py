@@ -9,18 +9,12 @@ PACKAGE = Path(__file__).parents[1] / "src" / "sev"
 STILL_ANY = {
     "actions": 3,
     "app": 2,
-    "backends": 9,
-    "batch": 3,
-    "comparison": 2,
+    "backends": 8,
     "core": 2,
-    "credibility": 3,
     "explainers": 4,
     "files": 1,
     "plots": 2,
-    "reports": 2,
     "space": 2,
-    "testing": 2,
-    "text": 1,
 }
 
 

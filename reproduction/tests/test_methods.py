@@ -104,7 +104,7 @@ def _methods(**flips: list[float | None]) -> dict:
 
 def test_means_leave_out_what_has_no_answer():
     found = [_methods(sev=[1, 1], lime=[3, None]), _methods(sev=[2, 1])]
-    line = figure4._line(found, "lime")
+    line = figure4._make_line(found, "lime")
     assert line == {
         "method": "LIME-C",
         "mean flips": "3.00",
@@ -115,8 +115,8 @@ def test_means_leave_out_what_has_no_answer():
         "queries": 2,
         "splits": 1,
     }
-    assert figure4._line(found, "dice") is None
-    assert figure4._line(found, "sev")["mean flips"] == "1.25"
+    assert figure4._make_line(found, "dice") is None
+    assert figure4._make_line(found, "sev")["mean flips"] == "1.25"
 
 
 def test_tails_are_of_our_own_rows():

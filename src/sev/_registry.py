@@ -154,7 +154,7 @@ def add_route(role: Role, model_key: str, route: str) -> None:
     """
     known = routes(role).get(model_key, route)
     if known != route:
-        raise ValueError(f"{model_key!r} already goes to {known!r}")
+        raise ValueError(f"{model_key!r} is already registered, with {known!r} for the role {role!r}.")
     _ADDED.setdefault(role, {})[model_key] = route
 
 

@@ -55,10 +55,9 @@ def test_parents_are_killed(archive, quiet):
         out = folder / f"out{rounds}"
         process = runs(server, archive, source, out, 1)
         process.join(generator.uniform(0.0, min(whole, 0.8)))
-        if process.is_alive():
-            process.kill()
-            process.join()
-            assert process.exitcode == -signal.SIGKILL
+        process.kill()  # one that has ended, perhaps in this very moment, is not disturbed
+        process.join()
+        if process.exitcode == -signal.SIGKILL:
             kills += 1
         else:
             assert process.exitcode == 0

@@ -21,7 +21,7 @@ CALLED_BY_USERS = {
 }  # fmt: skip
 #: Names in those packages that are seams: users do not make them.
 SEAMS = {
-    "sev.explanations.Source",
+    "sev.explanations.ExplainerLike", "sev.explanations.Source",
     *(f"sev.references.{name}" for name in (
         "Assignment", "Distance", "NearestRows", "NumberColumn", "Points", "as_numbers", "assignment_from_plain",
         "assignment_to_plain", "has_two_values", "holds_integers", "joint_values", "spread_evenly",

@@ -136,7 +136,7 @@ def test_json_keeps_everything_but_the_model(many, tmp_path):
     for one, other in zip(back, many, strict=True):
         assert one.to_dict() == other.to_dict()
     assert back.to_json() == many.to_json()
-    with pytest.raises(VerificationError, match="pass the explainer"):
+    with pytest.raises(VerificationError, match=r"call verify\(explainer\)"):
         back[0].verify()
 
 

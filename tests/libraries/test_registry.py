@@ -50,9 +50,9 @@ def test_a_route_from_outside_is_found_for_subclasses_and_kept(monkeypatch):
     assert look_up(Subclass(), "read")("[1]") == [1]
     match = find(Subclass(), "read")
     assert (match.key, match.ancestor, match.route) == (key, Scorecard, "json:loads")
-    with pytest.raises(ValueError, match=r"already goes to 'json:loads'"):
+    with pytest.raises(ValueError, match=r"already registered, with 'json:loads'"):
         add_route("read", key, "json:dumps")
-    with pytest.raises(ValueError, match="already goes to"):
+    with pytest.raises(ValueError, match="already registered"):
         add_route("read", "sklearn.LogisticRegression", "json:dumps")
 
 

@@ -206,7 +206,9 @@ def test_a_group_that_the_model_calls_positive_is_compared_with_all_rows(referen
     def model(frame):
         return np.where(frame["region"] == "south", 0.9, np.where(frame["debt"] > 10, 0.8, 0.1))
 
-    with pytest.warns(ReferenceWarning, match="that the model predicts as such has region south"):
+    with pytest.warns(
+        ReferenceWarning, match="for region south there is no background row that has the label of the other"
+    ):
         explainer = sev.Explainer(model, X, y.astype(int), reference=By("region", reference))
     one = explainer.explain_one(X[X["region"] == "south"].iloc[0])
     assert one.compared_with.startswith("all rows")

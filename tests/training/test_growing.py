@@ -133,7 +133,7 @@ def test_what_does_not_grow():
     rows, labels = numbers()
     with pytest.raises(ModelError, match="not to HistGradientBoostingClassifier"):
         model(base_estimator=HistGradientBoostingClassifier(max_iter=5)).fit(rows, labels)
-    with pytest.raises(InputError, match='needs boosted trees and schedule="recipe"'):
+    with pytest.raises(InputError, match='boosted trees with schedule="recipe" only'):
         model(schedule="paper").fit(rows, labels)
     with pytest.raises(InputError, match="boosted trees"):
         sev.optimize(LogisticRegression().fit(rows, labels), rows, labels, grow=5)

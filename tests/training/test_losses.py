@@ -217,7 +217,7 @@ def test_the_sum_is_the_weighted_sum_of_its_parts():
     [
         (([[[0.0]]],), {}, "must be one row"),
         (([0.0, 0.0], [0]), {}, "one feature number for each column"),
-        (([0.0, 0.0],), {"restricted": [5]}, "numbered"),
+        (([0.0, 0.0],), {"restricted": [5]}, "column_feature has the features"),
         (([0.0, 0.0],), {"restricted": [0, 1]}, "Every feature is restricted"),
     ],
 )

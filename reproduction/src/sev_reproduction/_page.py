@@ -26,7 +26,7 @@ def write_page(
 ) -> tuple[Path, Path]:
     """Write ``reproduction.md`` with its pictures, ``reproduction.html`` and ``results.json``; return the pages."""
     sections = [module.section(results, printed_figures()) for module in modules]
-    pictures = _drawn(sections)
+    pictures = _draw_pictures(sections)
     images = folder / "images"
     if pictures:
         images.mkdir(parents=True, exist_ok=True)
@@ -117,10 +117,10 @@ def as_html(intro: list[str], sections: Sequence[Section], pictures: dict[str, b
 
 def cells(frame: pd.DataFrame) -> list[list[str]]:
     """The cells of a table as text."""
-    return [[_text(value) for value in row] for row in frame.itertuples(index=False)]
+    return [[_format_cell(value) for value in row] for row in frame.itertuples(index=False)]
 
 
-def _text(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and pd.isna(value)):
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
@@ -138,7 +138,7 @@ def _paragraphs(sentences: Sequence[str]) -> list[str]:
     return [line for sentence in sentences for line in (sentence, "")]
 
 
-def _drawn(sections: Sequence[Section]) -> dict[str, bytes]:
+def _draw_pictures(sections: Sequence[Section]) -> dict[str, bytes]:
     pictures = [picture for section in sections for picture in section.pictures]
     if not pictures:
         return {}

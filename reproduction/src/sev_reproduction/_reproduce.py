@@ -84,7 +84,7 @@ def reproduce(
     wanted = list(dict.fromkeys(task for module in modules for task in module.tasks(plan)))
 
     def write(done: Results, to: Path) -> tuple[Path, Path]:
-        return write_page(_shown(modules, done, plan), done, plan, to)
+        return write_page(_choose_sections(modules, done, plan), done, plan, to)
 
     running = Running(n_jobs=n_jobs, page_only=page_only, say=say, progress=progress)
     return carry_out(Store(folder, plan), wanted, plan, write, running)
@@ -188,7 +188,7 @@ def _missing_data(waiting: list[Task], plan: Plan, say: Callable[[str], None]) -
     return missing
 
 
-def _shown(modules: list[Any], done: Results, plan: Plan) -> list[Any]:
+def _choose_sections(modules: list[Any], done: Results, plan: Plan) -> list[Any]:
     """The sections that were asked for, those that have results from earlier runs, and those that sum up."""
     everything = replace(plan, data=DATA, splits=tuple(range(10)), mimic=plan.mimic or "given earlier")
     there = {one.task for one in done}

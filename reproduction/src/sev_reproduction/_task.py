@@ -209,20 +209,20 @@ def _task(path: Path) -> Task | None:
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    text = json.dumps(_plain(document), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(_to_plain(document), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text + "\n", encoding="utf-8")
     os.replace(temporary, path)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     """Values that JSON knows; a number that is not there is null."""
     if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): _to_plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [_to_plain(entry) for entry in value]
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return _to_plain(value.tolist())
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

@@ -64,7 +64,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
 def optimised_lines(results: Results, paper: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One line for each optimised model, with a verdict."""
     there = [data for data in DATA if data != "mimic" or results.of("models", data)]
-    return [_line(results, data, variant, paper) for data in there for variant in OPTIMISED]
+    return [_make_line(results, data, variant, paper) for data in there for variant in OPTIMISED]
 
 
 def _theirs(paper: Mapping[str, Any], data: str, variant: Variant) -> Mapping[str, Any]:
@@ -78,7 +78,7 @@ def _baseline(results: Results, data: str, variant: Variant, figure: str, paper:
     return line if theirs else line | {"within": _MISPRINT}
 
 
-def _line(results: Results, data: str, variant: Variant, paper: Mapping[str, Any]) -> dict[str, Any]:
+def _make_line(results: Results, data: str, variant: Variant, paper: Mapping[str, Any]) -> dict[str, Any]:
     theirs = _theirs(paper, data, variant)
     ours: dict[str, float] = {}
     line: dict[str, Any] = {"data": TITLES[data], "model": variant.title}

@@ -125,12 +125,12 @@ def _table(done: list[dict[str, Any]]) -> pd.DataFrame:
 
 def _picture(data: str, done: list[dict[str, Any]]) -> Picture:
     def draw() -> Any:
-        return _drawn(done, TITLES[data])
+        return _draw_picture(done, TITLES[data])
 
     return Picture(f"l2x_{data}", f"Accuracy and AUC of L2X against k on {TITLES[data]}", draw)
 
 
-def _drawn(done: list[dict[str, Any]], title: str) -> Any:
+def _draw_picture(done: list[dict[str, Any]], title: str) -> Any:
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
 

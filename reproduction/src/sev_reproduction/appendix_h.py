@@ -66,14 +66,14 @@ def _example(both: list[Any]) -> dict[str, Any]:
     for one in both:
         frame = one.to_frame()[columns]
         if not lines:
-            lines += [[name, *map(_text, frame.loc[name])] for name in ("query", "reference")]
+            lines += [[name, *map(_format_value, frame.loc[name])] for name in ("query", "reference")]
         names = [name for name in frame.index if name not in ("query", "reference")]
-        lines += [[name, *map(_text, frame.loc[name])] for name in names[:SETS]]
+        lines += [[name, *map(_format_value, frame.loc[name])] for name in names[:SETS]]
     sets = [len(one.sets) for one in both]
     return {"columns": [str(column) for column in columns], "lines": lines, "n_sets": sets}
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.2f}".rstrip("0").rstrip(".")
     return str(value)

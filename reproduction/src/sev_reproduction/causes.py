@@ -139,7 +139,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         made.tables.append(Table("Figures of baselines that differ, and what explains them", pd.DataFrame(lines)))
         made.tables.append(_together(frame, lines, paper))
     for data in _DATA:
-        made.tables.append(_shown(frame[frame["data"] == data], data, paper))
+        made.tables.append(_make_table(frame[frame["data"] == data], data, paper))
     return made
 
 
@@ -333,7 +333,7 @@ def _many_splits(results: Results, paper: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _shown(frame: pd.DataFrame, data: str, paper: Mapping[str, Any]) -> Table:
+def _make_table(frame: pd.DataFrame, data: str, paper: Mapping[str, Any]) -> Table:
     lines = []
     for variant in BASELINES:
         printed = paper["performance"][data][variant.family][variant.paper]

@@ -45,7 +45,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
         if not done:
             continue
         found = [one.result["methods"] for one in done]
-        lines = [_line(found, method) for method in _peers.TITLES]
+        lines = [_make_line(found, method) for method in _peers.TITLES]
         tables.append(
             Table(
                 f"{TITLES[data]}, GBDT, {done[0].result['n_features']} features",
@@ -58,7 +58,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
     return Section(TITLE, _sentences(results), tables, pictures)
 
 
-def _line(found: list[dict[str, Any]], method: str) -> dict[str, Any] | None:
+def _make_line(found: list[dict[str, Any]], method: str) -> dict[str, Any] | None:
     flips = _peers.numbers(found, method, "flips")
     if not flips.size:
         return None
@@ -105,19 +105,19 @@ def _sentences(results: Results) -> list[str]:
 
 def _distribution(data: str, found: list[dict[str, Any]]) -> Picture:
     def draw() -> Any:
-        return plots.flips(_shown(found), most=6).figure
+        return plots.flips(_make_frame(found), most=6).figure
 
     return Picture(f"flips_{data}", f"Flip numbers on {TITLES[data]}", draw)
 
 
 def _means(found: list[dict[str, Any]]) -> Picture:
     def draw() -> Any:
-        return plots.methods(_shown(found)).figure
+        return plots.methods(_make_frame(found)).figure
 
     return Picture("methods_compas", "Mean flip numbers and mean seconds on COMPAS", draw)
 
 
-def _shown(found: list[dict[str, Any]]) -> pd.DataFrame:
+def _make_frame(found: list[dict[str, Any]]) -> pd.DataFrame:
     """The methods as the paper has them: one line for each."""
     table = _peers.as_table(found)
     return table[~table["method"].str.contains("absolute")]

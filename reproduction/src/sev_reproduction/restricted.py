@@ -85,7 +85,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
     )
     made.sentences += _differences(results, paper)
     made.tables.append(Table("Restricted explanations", pd.DataFrame(restricted_lines(results, paper))))
-    made.tables.append(Table("More about the same models", pd.DataFrame(_more(results))))
+    made.tables.append(Table("More about the same models", pd.DataFrame(_list_more(results))))
     for data in _DATA:
         if results.of(NAME, data, "after"):
             made.pictures.append(_picture(results, data))
@@ -146,7 +146,7 @@ def _lines(results: Results, data: str, printed: Mapping[str, Any]) -> list[dict
     return lines
 
 
-def _more(results: Results) -> list[dict[str, Any]]:
+def _list_more(results: Results) -> list[dict[str, Any]]:
     lines = []
     for data in _DATA:
         for variant, title in _VARIANTS.items():

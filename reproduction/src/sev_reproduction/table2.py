@@ -28,7 +28,7 @@ def tasks(plan: Plan) -> list[Task]:
 
 def section(results: Results, paper: Mapping[str, Any]) -> Section:
     """Seconds, and seconds over those of the baseline, which compare across machines."""
-    lines = [_line(results, data, paper["training_seconds_mlp"][data]) for data in DATA]
+    lines = [_make_line(results, data, paper["training_seconds_mlp"][data]) for data in DATA]
     sentences = [
         "Processor seconds on one core, encoding included. Ours are the base model and the tuning together. Seconds "
         "depend on the machine; the ratio to the baseline does not, or less so.",
@@ -37,7 +37,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
     return Section(TITLE, sentences, [Table("Training time, seconds", pd.DataFrame(lines))])
 
 
-def _line(results: Results, data: str, printed: Mapping[str, float]) -> dict[str, Any]:
+def _make_line(results: Results, data: str, printed: Mapping[str, float]) -> dict[str, Any]:
     ours = {
         variant: {one.task.split: one.result["fit_seconds"] for one in results.of("models", data, variant)}
         for variant in _VARIANTS

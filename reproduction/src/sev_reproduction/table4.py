@@ -85,7 +85,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
     done = results.of(NAME)
     if not done:
         return Section(TITLE, ["Not run."])
-    lines = [_line([one.result["methods"][method] for one in done], method) for method in ("sev", "dice")]
+    lines = [_make_line([one.result["methods"][method] for one in done], method) for method in ("sev", "dice")]
     ups = {line["method"]: line["ask for more crimes, %"] for line in lines}
     sentences = [
         "The paper shows two rows for which DiCE lowers the predicted risk by adding crimes. The point is tested here "
@@ -103,7 +103,7 @@ def section(results: Results, paper: Mapping[str, Any]) -> Section:
     return Section(TITLE, sentences, tables)
 
 
-def _line(found: list[dict[str, Any]], method: str) -> dict[str, Any]:
+def _make_line(found: list[dict[str, Any]], method: str) -> dict[str, Any]:
     answers = sum(one["answers"] for one in found)
     line: dict[str, Any] = {
         "method": _peers.TITLES[method],

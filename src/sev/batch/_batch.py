@@ -165,7 +165,7 @@ def explain_files(
         return _explain_to_open_file(explain, files, output, form, rows_per_part, raw, on_start, on_part)
     if output_format is not None:
         raise InputError(
-            "output_format is for open files only: a path is written in the format of its ending, a folder as Parquet."
+            "output_format is for open files only, so leave it out: the ending of a path decides (a folder: Parquet)."
         )
     files = input_files(paths, stdin_format=stdin_format)
     output = Path(output)

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from sev._optional import require
 from sev.batch._inputs import Finished, HeldTable, Part
+from sev.core import list_names
 from sev.exceptions import BatchError, InputError
 
 EngineName = Literal["local", "dask", "ray", "spark"]
@@ -78,7 +79,7 @@ def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -
             again.extend(in_hand.values())
             failures += 1
             if failures > _FAILURES_IN_A_ROW:
-                names = ", ".join(sorted(part.name for part in again)[:4])
+                names = list_names(sorted(part.name for part in again), 4)
                 raise BatchError(
                     f"Workers were killed {failures} times in a row while working on {names}; the usual cause is "
                     "too little memory. What is done is kept: run the same command again with fewer workers."

@@ -40,7 +40,7 @@ class ExcelWriter:
         self._sheet.freeze_panes = "A2"
         last = openpyxl.utils.get_column_letter(max(len(schema.names), 1))
         self._sheet.auto_filter.ref = f"A1:{last}1"
-        self._sheet.append([self._text(name, font=self._bold) for name in schema.names])
+        self._sheet.append([self._make_text_cell(name, font=self._bold) for name in schema.names])
 
     def write(self, table: pa.Table) -> None:
         """Add the rows of a table."""
@@ -51,7 +51,7 @@ class ExcelWriter:
             )
         columns = [column.to_pylist() for column in table.columns]
         for row in zip(*columns, strict=True):
-            self._sheet.append([self._of(value) for value in row])
+            self._sheet.append([self._make_cell(value) for value in row])
 
     def close(self) -> None:
         """Write the workbook."""
@@ -69,17 +69,17 @@ class ExcelWriter:
         """Let go of the rows that openpyxl keeps in a file of its own."""
         self._book.save(io.BytesIO())
 
-    def _of(self, value: object) -> Any:
+    def _make_cell(self, value: object) -> Any:
         if isinstance(value, list):
             parts = [" + ".join(one) if isinstance(one, list) else str(one) for one in value]
-            return self._text("; ".join(parts) if value and isinstance(value[0], list) else ", ".join(parts))
+            return self._make_text_cell("; ".join(parts) if value and isinstance(value[0], list) else ", ".join(parts))
         if isinstance(value, bool) or value is None:
             return value
         if isinstance(value, int | float):
             return value if value == value and abs(value) != float("inf") else None
-        return self._text(value.decode(errors="replace") if isinstance(value, bytes) else str(value))
+        return self._make_text_cell(value.decode(errors="replace") if isinstance(value, bytes) else str(value))
 
-    def _text(self, text: str, font: Any = None) -> Any:
+    def _make_text_cell(self, text: str, font: Any = None) -> Any:
         shown = self._illegal.sub("\ufffd", text)
         if len(shown) > _MOST_LETTERS:
             shown = f"{shown[: _MOST_LETTERS - 4]} ..."

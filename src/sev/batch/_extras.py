@@ -13,7 +13,7 @@ from sev.core import plain_value, unpack
 from sev.explainers import Explainer, Settings
 from sev.explanations import Explanations, Interval
 from sev.text import Speaker, feature_value
-from sev.typing import FloatArray, IntArray
+from sev.typing import Cell, FloatArray, IntArray
 
 #: The columns of sentences, and of what the whole change costs.
 SENTENCE, COST = "sentence", "cost"
@@ -105,7 +105,7 @@ class ExtraColumns:
             return pa.bool_()
         return pa.float64() if pd.api.types.is_numeric_dtype(dtype) else pa.string()
 
-    def _changed(self, many: Explanations, number: int) -> tuple[IntArray, list[Any], list[Any]]:
+    def _changed(self, many: Explanations, number: int) -> tuple[IntArray, list[Cell], list[Cell]]:
         """Rows whose first set changes a feature, and its values before and after."""
         answers = many.answers
         found = np.flatnonzero(answers.has_set)
@@ -115,15 +115,15 @@ class ExtraColumns:
         references = self._values(many.references.iloc[answers.reference[rows]], number)
         return (rows, queries, references) if many.kind == "minus" else (rows, references, queries)
 
-    def _values(self, frame: pd.DataFrame, number: int) -> list[Any]:
+    def _values(self, frame: pd.DataFrame, number: int) -> list[Cell]:
         feature = self._features[number]
         if len(feature.columns) == 1:
             return frame[feature.columns[0]].tolist()
         cells = frame[list(feature.columns)].to_dict("records")
         return [feature_value(feature.name, row, feature.columns) for row in cells]
 
-    def _column(self, values: list[Any], rows: IntArray, n_rows: int, number: int) -> pa.Array:
-        column: list[Any] = [None] * n_rows
+    def _column(self, values: list[Cell], rows: IntArray, n_rows: int, number: int) -> pa.Array:
+        column: list[Cell] = [None] * n_rows
         kind = self._type_of(number)
         for row, value in zip(rows.tolist(), values, strict=True):
             if not pd.isna(value):
@@ -145,7 +145,7 @@ class ExtraColumns:
         if not self._has_ranges:
             return []
         name = self._features[number].name
-        known: list[Any] = [None] * len(many)
+        known: list[Cell] = [None] * len(many)
         if many.enough is not None:
             # those of all rows at once: they are found when they are first read
             ranges = many.enough.get(many.answers.offsets[rows].tolist())
@@ -167,7 +167,7 @@ class ExtraColumns:
             return feature_value(feature.name, dict(zip(feature.columns, value, strict=True)), feature.columns)
         return None if pd.isna(value) else str(plain_value(value))
 
-    def _costs(self, many: Explanations, number: int, old: list[Any], new: list[Any]) -> FloatArray:
+    def _costs(self, many: Explanations, number: int, old: list[Cell], new: list[Cell]) -> FloatArray:
         """As :attr:`sev.Explanation.cost`, of one feature."""
         weight, scale = many.efforts.get(self._features[number].name, (1.0, None))
         if scale is None or not pa.types.is_float64(self._type_of(number)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,10 +11,14 @@ import pyarrow as pa
 from sev.batch._partition import PartitionExplainer
 
 if TYPE_CHECKING:
+    from dask.dataframe import DataFrame as DaskFrame
+    from pyspark.sql import DataFrame as SparkFrame
+    from ray.data import Dataset
+
     from sev.explainers import Explainer
 
 
-def explain_dask(frame: Any, explainer: Explainer | PartitionExplainer, **options: Any) -> Any:
+def explain_dask(frame: DaskFrame, explainer: Explainer | PartitionExplainer, **options: Any) -> DaskFrame:
     """Explain the rows of a ``dask.dataframe``, lazily.
 
     Parameters
@@ -41,10 +45,11 @@ def explain_dask(frame: Any, explainer: Explainer | PartitionExplainer, **option
     given = pa.Schema.from_pandas(frame._meta, preserve_index=False)
     meta = explain.schema(given).empty_table().to_pandas(types_mapper=pd.ArrowDtype)
     meta.index = frame._meta.index
-    return frame.map_partitions(explain, meta=meta)
+    apply: Callable[..., DaskFrame] = frame.map_partitions  # which carries no types
+    return apply(explain, meta=meta)
 
 
-def explain_ray(data: Any, explainer: Explainer | PartitionExplainer, **options: Any) -> Any:
+def explain_ray(data: Dataset, explainer: Explainer | PartitionExplainer, **options: Any) -> Dataset:
     """Explain the rows of a ``ray.data.Dataset``, lazily.
 
     Parameters
@@ -70,7 +75,7 @@ def explain_ray(data: Any, explainer: Explainer | PartitionExplainer, **options:
     return data.map_batches(explain.arrow, batch_format="pyarrow", zero_copy_batch=True)
 
 
-def explain_spark(frame: Any, explainer: Explainer | PartitionExplainer, **options: Any) -> Any:
+def explain_spark(frame: SparkFrame, explainer: Explainer | PartitionExplainer, **options: Any) -> SparkFrame:
     """Explain the rows of a Spark DataFrame, lazily.
 
     Parameters
@@ -105,7 +110,7 @@ def explain_spark(frame: Any, explainer: Explainer | PartitionExplainer, **optio
     return frame.mapInArrow(explained, from_arrow_schema(schema))
 
 
-def _partition(explainer: Any, options: dict[str, Any]) -> PartitionExplainer:
+def _partition(explainer: Explainer | PartitionExplainer, options: dict[str, Any]) -> PartitionExplainer:
     if not isinstance(explainer, PartitionExplainer):
         return PartitionExplainer.of(explainer, **options)
     if options:

@@ -138,7 +138,7 @@ def input_files(
             continue
         root = Path(path)
         if not root.exists():
-            raise InputError(f"{path} does not exist.")
+            raise InputError(f"{path} does not exist: check the name and the folder.")
         for file in _tables_below(root) if root.is_dir() else [root]:
             label = str(file.relative_to(root)) if root.is_dir() else file.name
             digest = sha256_of(file) if hashed else None

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from sev._io import TEMPORARY_SUFFIX, open_regular, read_regular_file, write_file
 from sev.exceptions import BatchError
+from sev.typing import Parsed
 
 FORMAT = "sev.batch"
 FORMAT_VERSION = 1
@@ -25,7 +25,7 @@ _MOST_BYTES = 1 << 28
 _PART_NAME = re.compile(r"part-(\d+)-\d+\.parquet")
 
 
-def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
+def open_manifest(folder: Path, wanted: dict[str, Parsed]) -> dict[str, Parsed]:
     """Begin a batch in a folder, or go on with the one that is there.
 
     Raises
@@ -71,7 +71,7 @@ def open_manifest(folder: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     return dict(held)
 
 
-def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+def write_manifest(folder: Path, manifest: dict[str, Parsed]) -> None:
     """Put a manifest in its place, whole or not at all."""
     write_file(folder / _MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
 
@@ -92,7 +92,7 @@ class FinishedParts:
         Columns of the results.
     """
 
-    def __init__(self, folder: Path, wanted: dict[str, Any], schema: bytes) -> None:
+    def __init__(self, folder: Path, wanted: dict[str, Parsed], schema: bytes) -> None:
         self._path = folder / _PARTS
         # each part by its own file, so that a file which is repaired costs the parts of no other
         shared = {name: value for name, value in wanted.items() if name != "inputs"}
@@ -102,7 +102,7 @@ class FinishedParts:
         ]
         held = {name: kept for name, kept in self._read().items() if file_digest(folder / name) == kept[1]}
         self._rows = {name: rows for name, (rows, _) in held.items()}
-        lines = [self._line(name, rows, digest) for name, (rows, digest) in held.items()]
+        lines = [self._format_part(name, rows, digest) for name, (rows, digest) in held.items()]
         write_file(self._path, "".join(lines).encode())  # without lines that were half-written
 
     @property
@@ -117,11 +117,11 @@ class FinishedParts:
     def add(self, name: str, n_rows: int, digest: str) -> None:
         """Note a part that is in place."""
         with os.fdopen(open_regular(self._path, os.O_WRONLY | os.O_APPEND), "ab") as file:
-            file.write(self._line(name, n_rows, digest).encode())
+            file.write(self._format_part(name, n_rows, digest).encode())
             file.flush()
             os.fsync(file.fileno())
 
-    def _line(self, name: str, rows: int, digest: str) -> str:
+    def _format_part(self, name: str, rows: int, digest: str) -> str:
         return json.dumps({"batch": self._batch_of(name), "part": name, "rows": rows, "sha256": digest}) + "\n"
 
     def _read(self) -> dict[str, tuple[int, str]]:
@@ -191,12 +191,12 @@ def clear(folder: Path) -> None:
         folder.rmdir()
 
 
-def _same_files(held: object, wanted: list[dict[str, Any]]) -> bool:
+def _same_files(held: object, wanted: list[dict[str, Parsed]]) -> bool:
     """Whether two lists of input files have the same names in the same order."""
     return isinstance(held, list) and [one.get("file") for one in held] == [one["file"] for one in wanted]
 
 
-def _differences(held: dict[str, Any], wanted: dict[str, Any], names: list[str]) -> str:
+def _differences(held: dict[str, Parsed], wanted: dict[str, Parsed], names: list[str]) -> str:
     words: list[str] = []
     for name in names:
         if name == "settings" and isinstance(held.get(name), dict):

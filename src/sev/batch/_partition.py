@@ -22,7 +22,7 @@ from sev.core import list_names, suggest_name
 from sev.exceptions import InputError
 from sev.explainers import Explainer, Settings
 from sev.explanations import Explanations
-from sev.typing import Kind, Minimise, Order, Values
+from sev.typing import Kind, Minimise, Order, Parsed, Values
 
 
 class PartitionExplainer:
@@ -91,7 +91,7 @@ class PartitionExplainer:
         changes: bool = False,
         sentences: bool = False,
         trust_pickle: bool = False,
-        actions: Actions | Mapping[str, Any] | str | Path | None = None,
+        actions: Actions | Mapping[str, Parsed] | str | Path | None = None,
         values: Values = "reference",
         minimise: Minimise = "features",
         order: Order = "margin",

@@ -68,7 +68,10 @@ class Work:
             raise BatchError(f"{part.label}, rows from {part.first_row:,} on: {error}") from error
         if n_rows != part.n_rows:
             path.unlink()
-            raise BatchError(f"{part.label} has {n_rows:,} rows where {part.n_rows:,} were expected: did it change?")
+            raise BatchError(
+                f"{part.label} has {n_rows:,} rows where {part.n_rows:,} were expected: it has changed since this "
+                "batch began. Choose another output for a new batch."
+            )
         return part.finished(sha256=file_digest(path) or "")
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sev.cli._errors import debug
 from sev.cli._labels import label_options, load_with_labels
-from sev.cli._options import trust_pickle
+from sev.cli._options import Command, trust_pickle
+
+if TYPE_CHECKING:
+    from sev import Explainer
+    from sev.app import Table
+
 
 #: Where the token may come from, so that it stands in no list of processes.
 TOKEN_VARIABLE = "SEV_TOKEN"
@@ -29,7 +34,7 @@ def _read_host_names(context: click.Context, option: click.Parameter, names: tup
     return names
 
 
-def _service_options(command: Any) -> Any:
+def _service_options(command: Command) -> Command:
     for option in (
         debug,
         trust_pickle,
@@ -164,7 +169,7 @@ def _refuse_data_alone(data: str | None) -> None:
         raise InputError("--data needs the explainer of its decisions: sev app loans.sev --data applicants.csv.")
 
 
-def _bundled() -> tuple[list[tuple[str, Any]], Any]:
+def _bundled() -> tuple[list[tuple[str, Explainer]], Table]:
     from sev.app import Table
     from sev.demo import explainer_and_applicants
 

@@ -6,12 +6,16 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sev.cli._words import words_of_options
 from sev.exceptions import InputError, ModelError, SevError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 _DEBUG = "sev.cli.debug"
 _MOST_LETTERS = 500
@@ -57,7 +61,7 @@ def describe_error(error: Exception) -> str:
 
 
 @contextmanager
-def naming_model(model: Any, data: str, rows: Any) -> Iterator[None]:
+def naming_model(model: object, data: str, rows: pd.DataFrame) -> Iterator[None]:
     """Say of errors of other libraries that a model does not take the rows of a file, and what may help."""
     try:
         yield
@@ -71,7 +75,7 @@ def naming_model(model: Any, data: str, rows: Any) -> Iterator[None]:
         ) from error
 
 
-def _remedy(rows: Any) -> str:
+def _remedy(rows: pd.DataFrame) -> str:
     """What may help a model that does not take rows: numbers that were read as text are the usual cause."""
     codes, spoiled = _numbers_read_as_text(rows)
     remedies = [spoiled_numbers(rows)] if spoiled else []
@@ -82,7 +86,7 @@ def _remedy(rows: Any) -> str:
     return " ".join(remedies) or "They must have the columns that it was fitted on; --drop leaves out others."
 
 
-def spoiled_numbers(rows: Any) -> str:
+def spoiled_numbers(rows: pd.DataFrame) -> str:
     """Name the cells that made columns of numbers be read as text; empty where there are none."""
     spoiled = _numbers_read_as_text(rows)[1]
     if not spoiled:
@@ -93,7 +97,7 @@ def spoiled_numbers(rows: Any) -> str:
     )
 
 
-def _numbers_read_as_text(rows: Any) -> tuple[list[str], list[str]]:
+def _numbers_read_as_text(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
     """Columns of text that hold numbers only, and cells that are the exception in a column of numbers."""
     import pandas as pd
 

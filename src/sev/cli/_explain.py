@@ -8,13 +8,20 @@ import sys
 import threading
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sev.cli._labels import label_options, load_with_labels
 from sev.cli._options import change_options, choice_options, comma_list, common, kind, restricted, trust_pickle
 from sev.cli._output import Progress, say, write_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sev import Explainer
+    from sev.batch import BatchResult
+
 
 #: Exit status of a run that came to its end, but has rows that could not be read or scored.
 ROWS_WITH_ERRORS = 3
@@ -90,7 +97,7 @@ def explain(
       sev explain loans.sev applicants.csv -o credible.csv --min-credibility 0.05 --order closest
       cat applicants.csv | sev explain loans.sev - --json
     """
-    given: Any = explainer
+    given: Explainer | str = explainer
     if labels is not None or language is not None:
         given = load_with_labels(explainer, labels, language, trust_pickle=options["trust_pickle"])
     if output is None or output == "-":
@@ -106,7 +113,7 @@ def explain(
     n_jobs = options.pop("jobs")
     in_thread = engine["engine"] == "local" and n_jobs == 1
     # with workers this process only waits for others, and has to end them
-    run = partial(_heard, explain_files) if in_thread else explain_files
+    run = partial(_run_in_thread, explain_files) if in_thread else explain_files
     try:
         result = run(
             given,
@@ -136,7 +143,7 @@ def explain(
     _end_with_errors(result)
 
 
-def _end_with_errors(result: Any) -> None:
+def _end_with_errors(result: BatchResult) -> None:
     """End with a status of its own if rows have no answer because they could not be read or scored."""
     n_errors = result.statuses.get("error", 0)
     if not n_errors:
@@ -151,9 +158,9 @@ def _end_with_errors(result: Any) -> None:
     sys.exit(ROWS_WITH_ERRORS)
 
 
-def _heard(call: Any, *given: Any, **named: Any) -> Any:
-    """Run a call in a thread, so that Ctrl-C is heard at once, whatever compiled code is at work."""
-    done: Future[Any] = Future()
+def _run_in_thread(call: Callable[..., BatchResult], *given: Any, **named: Any) -> BatchResult:
+    """Run a call in a thread, so that Ctrl-C ends it at once, also while compiled code runs."""
+    done: Future[BatchResult] = Future()
 
     def run() -> None:
         try:
@@ -176,10 +183,10 @@ def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
     sys.stderr.flush()
 
 
-def _to_stdout(explainer: Any, inputs: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
+def _to_stdout(explainer: Explainer | str, inputs: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
     from sev.batch import explain_files
 
-    unused: dict[str, Any] = {"engine": "local", "address": None, "jobs": 1}
+    unused: dict[str, object] = {"engine": "local", "address": None, "jobs": 1}
     for name, default in unused.items():
         if options.pop(name) != default:
             raise click.UsageError(f"--{name} needs an output: add -o FILE or -o FOLDER.")

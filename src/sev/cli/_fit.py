@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sev.explainers import Explainer
+    from sev.references import ReferenceLike
+    from sev.typing import ClassLabel
 
 
 @click.command()
@@ -89,19 +91,26 @@ def fit(
     fitted = load_model(model, trust_pickle=trust_pickle)
     rows, decisions = rows_and_labels(data, label, text, numbers, [fitted], drop)
     say(f"read {type(fitted).__name__} and {len(rows):,} rows of {rows.shape[1]} columns", quiet)
-    settings = {
-        "target": "predicted" if target == "predicted" else _class(target, fitted, decisions),
-        "reference": _reference(reference),
-        "groups": dict(_group(one) for one in groups) or None,
-        "restricted": restricted or (),
-        "threshold": threshold,
-        "allow_positive_reference": allow_positive_reference,
-        "labels": labels_for(labels, language),
-        "actions": actions,
-        "credibility": False if credibility == "none" else credibility,
-    }
+    # wrong options are told before the model is asked, as what they are
+    explained = "predicted" if target == "predicted" else _class(target, fitted, decisions)
+    compared_with = _reference(reference)
+    grouped = dict(_group(one) for one in groups) or None
+    named = labels_for(labels, language)
     with naming_model(fitted, data, rows):
-        explainer = sev.Explainer(fitted, rows, decisions.to_numpy(), **settings)
+        explainer = sev.Explainer(
+            fitted,
+            rows,
+            decisions.to_numpy(),
+            target=explained,
+            reference=compared_with,
+            groups=grouped,
+            restricted=restricted or (),
+            threshold=threshold,
+            allow_positive_reference=allow_positive_reference,
+            labels=named,
+            actions=actions,
+            credibility=False if credibility == "none" else credibility,
+        )
     if not hasattr(fitted, "classes_") and len(explainer.classes_) == 2 and target != "predicted":
         _check_direction(explainer, rows, decisions)
     with output_file(output, ".sev") as path:
@@ -127,7 +136,7 @@ def fit(
     )
 
 
-def _class(target: str | None, model: Any, labels: Any) -> Any:
+def _class(target: str | None, model: object, labels: pd.Series[Any]) -> ClassLabel | None:
     """The class that is written so: one of the model's, or of a model that does not know its classes a label."""
     from sev.core import list_names, plain_value, suggest_name
     from sev.exceptions import InputError
@@ -172,7 +181,7 @@ def _check_direction(explainer: Explainer, rows: pd.DataFrame, labels: pd.Series
     )
 
 
-def _reference(text: str) -> Any:
+def _reference(text: str) -> ReferenceLike:
     if not text.lstrip().startswith("{"):
         return text
     try:

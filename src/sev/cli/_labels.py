@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+from sev.cli._options import Command
+
+if TYPE_CHECKING:
+    from sev import Explainer
+    from sev.text import Labels
 
 _LABELS = click.option(
     "--labels", type=click.Path(), help="YAML file with names of features, values and decisions; default: those saved."
@@ -12,12 +18,12 @@ _LABELS = click.option(
 _LANGUAGE = click.option("--language", help="en, de or es, or a YAML file of texts; default: that of the labels.")
 
 
-def label_options(command: Any) -> Any:
+def label_options(command: Command) -> Command:
     """``--labels`` and ``--language``."""
     return _LABELS(_LANGUAGE(command))
 
 
-def labels_for(labels: str | None, language: str | None, saved: Any = None) -> Any:
+def labels_for(labels: str | None, language: str | None, saved: Labels | None = None) -> Labels:
     """The labels that options name, over those that were saved."""
     from dataclasses import replace
 
@@ -29,7 +35,7 @@ def labels_for(labels: str | None, language: str | None, saved: Any = None) -> A
 
 def load_with_labels(
     path: str, labels: str | None, language: str | None, *, trust_pickle: bool, actions: str | None = None
-) -> Any:
+) -> Explainer:
     """An explainer whose labels, and actions, are those of the options."""
     import sev
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import random
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Protocol, TypeVar, get_args
 
 import click
 import numpy as np
@@ -13,7 +13,16 @@ import numpy as np
 from sev.cli._errors import debug
 from sev.typing import Kind, Minimise, Order, Values
 
-Decorator = Callable[[Any], Any]
+#: A command under construction, as click has it: a function, or a command made of one.
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+class Decorator(Protocol):
+    """Adds options to a command."""
+
+    def __call__(self, command: Command, /) -> Command:
+        """The same command, with the options."""
+        ...
 
 
 def comma_list(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -24,8 +33,8 @@ def comma_list(context: click.Context, parameter: click.Parameter, value: str | 
     return tuple(name.replace("\0", ",").strip() for name in names if name.strip())
 
 
-def typed(text: str | None) -> Any:
-    """A class given on the command line: a number or truth value if it looks like one."""
+def typed(text: str | None) -> bool | int | float | str | None:
+    """A class given on the command line: a number or a boolean if it looks like one."""
     if text is None:
         return None
     for kind in (int, float):
@@ -43,7 +52,7 @@ def _seed(context: click.Context, parameter: click.Parameter, value: int | None)
     return value
 
 
-def common(command: Any) -> Any:
+def common(command: Command) -> Command:
     """``--json``, ``--quiet``, ``--seed`` and ``--debug``."""
     wanted = "seed" in inspect.signature(command).parameters
     for option in (
@@ -56,7 +65,7 @@ def common(command: Any) -> Any:
     return command
 
 
-def table_options(command: Any) -> Any:
+def table_options(command: Command) -> Command:
     """How a table of training or test rows is read."""
     for option in (
         click.option("--numbers", callback=comma_list, help="Columns of numbers, where the cells do not tell: a,b."),
@@ -70,7 +79,7 @@ def table_options(command: Any) -> Any:
     return command
 
 
-def choice(name: str, words: Any, text: str, default: str | None = None) -> Decorator:
+def choice(name: str, words: object, text: str, default: str | None = None) -> Decorator:
     """An option that is one of the words of a type of ``sev.typing``; the default is the first."""
     known = get_args(words)
     return click.option(name, type=click.Choice(known), default=default or known[0], show_default=True, help=text)
@@ -89,7 +98,7 @@ _VALUES = choice(
 _MINIMISE = choice("--minimise", Minimise, "Fewest features, then least cost; or least cost.")
 
 
-def change_options(command: Any) -> Any:
+def change_options(command: Command) -> Command:
     """``--actions``, ``--values`` and ``--minimise``: which changes an explanation may make."""
     return actions(_VALUES(_MINIMISE(command)))
 
@@ -108,7 +117,7 @@ _MIN_CREDIBILITY = click.option(
 )
 
 
-def choice_options(command: Any) -> Any:
+def choice_options(command: Command) -> Command:
     """``--order`` and ``--min-credibility``: which sets count, and which comes first."""
     return _ORDER(_MIN_CREDIBILITY(command))
 

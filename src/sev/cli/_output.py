@@ -32,7 +32,7 @@ def output_file(output: str, suffix: str) -> Iterator[str]:
         sys.stdout.buffer.flush()
 
 
-def write_result(result: Mapping[str, Any], as_json: bool) -> None:
+def write_result(result: Mapping[str, object], as_json: bool) -> None:
     """A few named values: one JSON object, or one line each; on standard error if a file went to standard output."""
     err = result.get("output") == "-"
     plain = {name: plain_result(value) for name, value in result.items()}
@@ -73,7 +73,7 @@ class Progress:
         self._quiet = quiet
         self._bar: Any = None
         self._total: int | None = None
-        self._started = self._said = time.monotonic()
+        self._started = self._last_line = time.monotonic()
         self._kept = 0
         self.done = 0
 
@@ -81,7 +81,7 @@ class Progress:
         """Begin, when it is known how many rows there are; ``done`` of them say nothing about the speed of this run."""
         self._total = total
         self.done = self._kept = done
-        self._started = self._said = time.monotonic()
+        self._started = self._last_line = time.monotonic()
         if not self._quiet and sys.stderr.isatty():
             from tqdm import tqdm
 
@@ -92,18 +92,18 @@ class Progress:
         self.done += rows
         if self._bar is not None:
             self._bar.update(rows)
-        elif not self._quiet and time.monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
-            self._said = time.monotonic()
-            click.echo(self._line(), err=True)
+        elif not self._quiet and time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            click.echo(self._describe(), err=True)
 
     def close(self) -> None:
         """End the bar, and tell what this run and an earlier one have done."""
         if self._bar is not None:
             self._bar.close()
         if not self._quiet and self.done and (self._bar is None or self._kept):
-            click.echo(self._line(), err=True)
+            click.echo(self._describe(), err=True)
 
-    def _line(self) -> str:
+    def _describe(self) -> str:
         new = self.done - self._kept
         rate = new / max(time.monotonic() - self._started, 1e-9)
         earlier = f" ({self._kept:,} more were done by an earlier run)" if self._kept else ""
@@ -114,7 +114,7 @@ class Progress:
         return f"{line}, {100 * self.done / self._total:.0f} % of {self._total:,}{left}"
 
 
-def plain_result(value: Any) -> Any:
+def plain_result(value: object) -> Any:
     """A value of a result, ready for JSON."""
     if isinstance(value, Mapping):
         return {str(key): plain_result(entry) for key, entry in value.items()}
@@ -123,7 +123,7 @@ def plain_result(value: Any) -> Any:
     return plain_value(value)
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return "" if value is None else str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,11 @@ from sev.cli._labels import label_options, load_with_labels
 from sev.cli._options import change_options, choice_options, common, trust_pickle
 from sev.cli._output import say, write_result
 from sev.cli._tables import explained_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sev import Explanations
 
 
 @click.command()
@@ -89,7 +94,7 @@ def reasons(
     write_result(result, as_json)
 
 
-def _without_reason(many: Any, table: Any) -> list[str]:
+def _without_reason(many: Explanations, table: pd.DataFrame) -> list[str]:
     from sev.core import Status
 
     named = set(table["row"].tolist())

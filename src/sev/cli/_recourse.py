@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import pandas as pd
 
 from sev.cli._labels import label_options, load_with_labels
-from sev.cli._options import Decorator, actions, choice, comma_list, common, restricted, trust_pickle
+from sev.cli._options import Command, Decorator, actions, choice, comma_list, common, restricted, trust_pickle
 from sev.cli._output import plain_result, say
 from sev.cli._tables import chosen_row, rows_of_table
 from sev.typing import Values
 
+if TYPE_CHECKING:
+    from sev import Explainer
+    from sev.text import Speaker
+
+
 _ROW_HELP = "The row: its place in DATA, the first being 0; with --id, its entry in that column."
 
 
-def _table_arguments(command: Any) -> Any:
+def _table_arguments(command: Command) -> Command:
     """``EXPLAINER DATA --id``."""
     for option in (
         click.option("--id", "id_column", help="Column that names the rows, such as an application's number."),
@@ -65,11 +70,11 @@ def _with_explainer(values: str) -> Decorator:
 @click.option("--row", help=f"{_ROW_HELP} Default: all rows.")
 @_with_explainer("any")
 def alone(
-    loaded: Any,
+    loaded: Explainer,
     data: str,
     id_column: str | None,
     row: str | None,
-    values: Any,
+    values: Values,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -103,12 +108,12 @@ def alone(
 @click.option("--locks", required=True, callback=comma_list, help="Features to lock: a,b.")
 @_with_explainer("any")
 def price(
-    loaded: Any,
+    loaded: Explainer,
     data: str,
     id_column: str | None,
     row: str,
     locks: tuple[str, ...],
-    values: Any,
+    values: Values,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -139,13 +144,13 @@ def price(
 @restricted
 @_with_explainer("any")
 def menu(
-    loaded: Any,
+    loaded: Explainer,
     data: str,
     id_column: str | None,
     row: str,
     max_size: int,
     every: bool,
-    values: Any,
+    values: Values,
     restricted: tuple[str, ...] | None,
     as_json: bool,
     quiet: bool,
@@ -180,14 +185,14 @@ def menu(
         say(f"{len(hopeless):,} other sets of up to {max_size} cannot work{tried}; --all lists them", quiet)
 
 
-def _speaker_of(explainer: Any) -> Any:
+def _speaker_of(explainer: Explainer) -> Speaker:
     """The explainer's names of features, in its language."""
     from sev.text import Speaker
 
     return Speaker({feature.name: feature.columns for feature in explainer.space.features}, labels=explainer.labels)
 
 
-def _yes_or_no(speaker: Any, value: bool) -> str:
+def _yes_or_no(speaker: Speaker, value: bool) -> str:
     return str(speaker.text("yes_text" if value else "no_text"))
 
 

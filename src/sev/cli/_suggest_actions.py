@@ -52,7 +52,10 @@ def suggest_actions(
                 raise UnknownFeatureError(no_column(data, name, option, frame.columns))
     rows = frame.drop(columns=[*(drop or ()), *([] if label is None else [label])])
     if not len(rows) or not rows.shape[1]:
-        raise InputError(f"{data} has {len(rows)} rows of {rows.shape[1]} columns to look at: name another table.")
+        raise InputError(
+            f"{data} has {len(rows)} rows and, without --label and --drop, {rows.shape[1]} columns: give a table with "
+            "rows and columns to propose actions for."
+        )
     proposal = sev.suggest_actions(rows, None if label is None else frame[label].to_numpy())
     if output is None or output == "-":
         click.echo(proposal, nl=False)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
 
 from sev.cli._errors import spoiled_numbers
+from sev.typing import ColumnLabel
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from sev import Explainer, Explanations
 
 
-def explained_table(explainer: Any, data: str, id_column: str | None, quiet: bool, **options: Any) -> tuple[Any, Any]:
+def explained_table(
+    explainer: Explainer, data: str, id_column: str | None, quiet: bool, **options: Any
+) -> tuple[Explanations, pa.Table]:
     """Explanations of a table that fits into memory, and the table itself, with all its columns.
 
     Parameters
@@ -28,7 +38,7 @@ def explained_table(explainer: Any, data: str, id_column: str | None, quiet: boo
     return explainer.explain(rows, progress=not quiet and sys.stderr.isatty(), **options), table
 
 
-def rows_of_table(explainer: Any, data: str, id_column: str | None) -> tuple[Any, Any]:
+def rows_of_table(explainer: Explainer, data: str, id_column: str | None) -> tuple[pd.DataFrame, pa.Table]:
     """The rows of a table that fits into memory, as the explainer takes them, and the table with all its columns."""
     import pandas as pd
 
@@ -48,7 +58,7 @@ def rows_of_table(explainer: Any, data: str, id_column: str | None) -> tuple[Any
     return rows, table
 
 
-def chosen_row(explainer: Any, data: str, id_column: str | None, row: str) -> Any:
+def chosen_row(explainer: Explainer, data: str, id_column: str | None, row: str) -> pd.DataFrame:
     """One row of a table, by its place or, with a column that names rows, by its name."""
     from sev.core import list_names, suggest_name
     from sev.exceptions import InputError
@@ -62,10 +72,15 @@ def chosen_row(explainer: Any, data: str, id_column: str | None, row: str) -> An
             )
         return rows.iloc[[int(row)]]
     names = [str(name) for name in rows.index]
-    if names.count(row) != 1:
-        often = f"{names.count(row)} rows of {data} have" if row in names else f"no row of {data} has"
-        near = "." if row in names else suggest_name(row, names)
-        raise InputError(f"--row {row}: {often} this entry in {id_column!r}{near} It has {list_names(names, 5)}.")
+    if row not in names:
+        near = suggest_name(row, names)
+        entries = f"Its entries are {list_names(names, 5)}."
+        raise InputError(f"--row {row}: no row of {data} has this entry in {id_column!r}{near} {entries}")
+    if names.count(row) > 1:
+        raise InputError(
+            f"--row {row}: {names.count(row)} rows of {data} have this entry in {id_column!r}. Choose a column whose "
+            "entries are all different, or leave --id out and pass the number of the row."
+        )
     return rows.iloc[[names.index(row)]]
 
 
@@ -74,9 +89,9 @@ def rows_and_labels(
     label: str,
     text: tuple[str, ...] | None,
     numbers: tuple[str, ...] | None,
-    models: list[Any],
-    drop: Any = (),
-) -> tuple[Any, Any]:
+    models: list[object],
+    drop: Collection[str] | None = (),
+) -> tuple[pd.DataFrame, pd.Series]:
     """Rows with the columns that models take, in the first model's order and with its categories, and labels."""
     from sev.backends import text_columns, trained_columns
     from sev.batch import read_frame
@@ -103,7 +118,7 @@ def rows_and_labels(
     return _with_categories(models, frame[columns], data), frame[label]
 
 
-def _with_categories(models: list[Any], rows: Any, data: str) -> Any:
+def _with_categories(models: list[object], rows: pd.DataFrame, data: str) -> pd.DataFrame:
     """Rows with the first model's categories; a number that was read as text may be why they are not found."""
     from sev.backends import restore_categories
     from sev.exceptions import InputError
@@ -115,7 +130,7 @@ def _with_categories(models: list[Any], rows: Any, data: str) -> Any:
         raise InputError(f"{data}: {spoiled[0].lower()}{spoiled[1:]}" if spoiled else str(error)) from error
 
 
-def no_column(data: str, name: str, option: str, columns: Any) -> str:
+def no_column(data: str, name: str, option: str, columns: Iterable[ColumnLabel]) -> str:
     """The message for a column that an option names and a file lacks."""
     from sev.core import list_names, separator_hint, suggest_name
 

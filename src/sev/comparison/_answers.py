@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from sev.comparison._case import Case
 from sev.core import Status, python_value
 from sev.explanations import Explanation
-from sev.typing import BoolArray, FloatArray
+from sev.typing import BoolArray, Cell, ColumnLabel, FloatArray
 
 Ordering = Literal["signed", "absolute"]
 
@@ -41,7 +41,7 @@ class Outcome:
 
     status: str
     features: tuple[str, ...] = ()
-    changes: dict[Any, Any] = field(default_factory=dict)
+    changes: dict[ColumnLabel, Cell] = field(default_factory=dict)
     reason: str = ""
     to_reference: bool = True
     ordering: str = ""
@@ -134,13 +134,13 @@ def changed_features(case: Case, query: int, row: pd.DataFrame) -> BoolArray:
     return changed
 
 
-def _is_other(mine: Any, other: object) -> bool:
+def _is_other(mine: object, other: object) -> bool:
     if pd.isna(mine) or pd.isna(other):
         return bool(pd.isna(mine) != pd.isna(other))
     return bool(mine != other)
 
 
-def _changes(case: Case, query: int, features: Sequence[str]) -> dict[Any, Any]:
+def _changes(case: Case, query: int, features: Sequence[str]) -> dict[ColumnLabel, Cell]:
     """The columns that differ in a set of features, and the values that the reference has there."""
     chosen = case.space.select(features, what="features")
     reference = case.references.iloc[int(case.assigned[query])]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sev.references import has_two_values
 from sev.space import FeatureSpace, TableForm
-from sev.typing import ColumnLabel, FloatArray, IntArray
+from sev.typing import Cell, ColumnLabel, FloatArray, IntArray
 
 
 class Coding:
@@ -61,7 +61,7 @@ class Coding:
 
     def decode(self, rows: FloatArray) -> pd.DataFrame:
         """Coded rows, in the common form."""
-        columns: dict[Any, Any] = {}
+        columns: dict[ColumnLabel, Cell] = {}
         for number, names in enumerate(self._columns):
             if number in self._values:
                 values, codes = self._values[number], rows[:, number].astype(np.int64)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from sev.comparison._answers import Ordering, Outcome
 from sev.comparison._case import Case, NotApplicable
 from sev.comparison._registry import checked_names, load
 from sev.exceptions import InputError
 from sev.explainers import Explainer
-from sev.typing import ColumnLabel, NativeTable
+from sev.references import ReferenceLike
+from sev.typing import ClassLabel, ColumnLabel, NativeTable
 
 if TYPE_CHECKING:
     from sev.comparison._answers import Answer
@@ -35,12 +37,12 @@ _ORDERINGS: dict[str, tuple[Ordering, ...]] = {
 def compare_methods(
     model: object,
     X_train: NativeTable,
-    y_train: Any,
+    y_train: ArrayLike,
     X: NativeTable,
     *,
     methods: Sequence[str] = ALL_METHODS,
-    target: Any = None,
-    reference: Any = "auto",
+    target: ClassLabel | None = None,
+    reference: ReferenceLike = "auto",
     groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
     restricted: Iterable[str] = (),
     threshold: float | None = None,
@@ -152,9 +154,9 @@ def _lines(
     case: Case,
     options: dict[str, Any],
     orderings: Sequence[Ordering],
-    labels: list[Any],
+    labels: list[ColumnLabel],
     bar: _Bar,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """All that one method returns, whatever happens inside it."""
     bar.now(name)
     start = time.perf_counter()
@@ -216,7 +218,7 @@ def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
 
 
-def _minimal(table: pd.DataFrame) -> Any:
+def _minimal(table: pd.DataFrame) -> pd.api.extensions.ExtensionArray:
     """Whether each number of flips is the smallest there is, as far as the smallest sets of the same run prove."""
     smallest = table[table["method"] == "sev"].set_index("query")
     enough = table["query"].map(smallest["flips"]).to_numpy(dtype=float)
@@ -230,8 +232,8 @@ def _minimal(table: pd.DataFrame) -> Any:
 
 
 def _case(
-    explainer: Explainer, X_train: NativeTable, y_train: Any, X: NativeTable, max_queries: int | None, seed: int
-) -> tuple[Case, list[Any]]:
+    explainer: Explainer, X_train: NativeTable, y_train: ArrayLike, X: NativeTable, max_queries: int | None, seed: int
+) -> tuple[Case, list[ColumnLabel]]:
     """The rows that are predicted as the target, at most so many, and their labels."""
     if max_queries is not None and (not isinstance(max_queries, (int, np.integer)) or max_queries < 1):
         raise InputError(f"max_queries={max_queries!r} must be an integer of at least 1, or None.")
@@ -244,7 +246,8 @@ def _case(
         raise InputError(f"No row of X is predicted {explainer.target!r}: there is no decision to explain.")
     if max_queries is not None and positive.size > max_queries:
         positive = np.sort(np.random.default_rng(seed).choice(positive, max_queries, replace=False))
-    labels = rows.index[positive].tolist() if rows.index.is_unique else positive.tolist()
+    places = pd.Index(positive)
+    labels: list[ColumnLabel] = (rows.index[positive] if rows.index.is_unique else places).tolist()
     case = Case(
         explainer=explainer,
         background=form.to_frame(X_train, what="X_train").reset_index(drop=True),

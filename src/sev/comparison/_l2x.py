@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from sev._optional import one_torch_thread, require
+from sev.core import list_names
 from sev.exceptions import InputError
 from sev.space import FeatureSpace, TableForm
 from sev.typing import BoolArray, ColumnLabel, FloatArray, NativeTable
@@ -78,7 +80,7 @@ class L2X:
         self.learning_rate = learning_rate
         self.random_state = random_state
 
-    def fit(self, X: NativeTable, output: Any) -> L2X:
+    def fit(self, X: NativeTable, output: ArrayLike) -> L2X:
         """Train both networks.
 
         Parameters
@@ -161,7 +163,7 @@ class L2X:
             raise InputError(f"k={self.k!r} must be an integer from 1 to {len(self._space)}, the number of features.")
         texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name].dtype)]
         if texts:
-            raise InputError(f"L2X needs numeric columns, but {texts[:5]} are not: encode the rows first.")
+            raise InputError(f"L2X needs numeric columns, but {list_names(texts, 5)} are not: encode the rows first.")
 
     def _numbers(self, frame: pd.DataFrame, what: str) -> Any:
         rows = frame.to_numpy(dtype=np.float32, copy=True)  # torch takes no read-only views
@@ -169,7 +171,7 @@ class L2X:
             raise InputError(f"{what} has missing values: L2X does not support them; fill them in first.")
         return rows
 
-    def _outputs(self, output: Any, n_rows: int) -> FloatArray:
+    def _outputs(self, output: ArrayLike, n_rows: int) -> FloatArray:
         values = np.asarray(output, dtype=np.float64)
         if values.shape != (n_rows,):
             raise InputError(f"output has shape {values.shape}, not ({n_rows},): one probability for each row of X.")

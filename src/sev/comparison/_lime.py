@@ -10,6 +10,7 @@ import numpy as np
 from sev.comparison._answers import Importances
 from sev.comparison._case import Case, NotApplicable
 from sev.comparison._quiet import quietly
+from sev.core import list_names
 from sev.typing import FloatArray
 
 #: Options that belong to the explanation of a row; all others are the explainer's.
@@ -24,7 +25,7 @@ def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]
     missing = np.isnan(np.vstack([coding.background, coding.queries])).any(axis=0)
     if missing.any():
         names = [coding.names[number] for number in np.flatnonzero(missing)]
-        raise NotApplicable(f"LIME does not support missing values, which occur in {names[:5]}")
+        raise NotApplicable(f"LIME does not support missing values, which occur in {list_names(names, 5)}")
     of_a_row = {name: options[name] for name in _OF_A_ROW if name in options}
     with quietly(case.random_state):
         explainer = LimeTabularExplainer(

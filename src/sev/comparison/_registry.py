@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from sev._optional import require
 from sev._registry import load as load_route
 from sev.comparison._quiet import quietly
+from sev.core import suggest_name
 from sev.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -82,9 +82,8 @@ def checked_names(methods: Iterable[str]) -> list[str]:
         raise InputError(f"There is no method to compare: choose among {list(METHODS)}.")
     for name in names:
         if name not in METHODS:
-            close = get_close_matches(str(name), METHODS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise InputError(f"methods names {name!r}, which is not known{hint}: choose among {list(METHODS)}.")
+            meant = suggest_name(name, METHODS)
+            raise InputError(f"methods names {name!r}, which is not known{meant} Choose among {list(METHODS)}.")
     return names
 
 

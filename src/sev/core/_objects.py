@@ -59,7 +59,7 @@ class PlainObjects:
         if isinstance(value, np.ndarray):
             dtype = value.dtype.newbyteorder("<").str
             if dtype not in _DTYPES:
-                raise TypeError(f"an array of {value.dtype} has no form to be saved in")
+                raise TypeError(f"An array of dtype {value.dtype} cannot be saved: use one of {sorted(_DTYPES)}.")
             data = np.ascontiguousarray(value, dtype=dtype).tobytes()
             return {"array": base64.b64encode(data).decode("ascii"), "dtype": dtype, "shape": list(value.shape)}
         return {"cell": encode(value)}

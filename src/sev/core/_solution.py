@@ -24,7 +24,9 @@ class Solution:
     lower_bound : ndarray of int64, shape (n_rows,)
         No set with fewer features crosses: proven. For an unexplainable row, the number of active features plus one.
     offsets : ndarray of int64, shape (n_rows + 1,)
-        The sets of row i are ``masks[offsets[i]:offsets[i + 1]]``, all of the same size, furthest across first.
+        The sets of row i are ``masks[offsets[i]:offsets[i + 1]]``, all of the same size. Furthest across the
+        threshold comes first; of sets that are equally far, within rounding, the one with the earlier features. Where
+        values are chosen, the least costly set comes first.
     masks : ndarray of uint64, shape (n_sets, n_words)
         The sets, packed (see :mod:`sev.core`).
     complete : ndarray of bool, shape (n_rows,)

@@ -4,7 +4,17 @@ from sev.explanations._alternatives import Alternative
 from sev.explanations._changes import Change, Interval
 from sev.explanations._explanation import Explanation
 from sev.explanations._explanations import Explanations
-from sev.explanations._groups import groups_of
-from sev.explanations._source import Source
+from sev.explanations._groups import Groups, groups_of
+from sev.explanations._source import ExplainerLike, Source
 
-__all__ = ["Alternative", "Change", "Explanation", "Explanations", "Interval", "Source", "groups_of"]
+__all__ = [
+    "Alternative",
+    "Change",
+    "ExplainerLike",
+    "Explanation",
+    "Explanations",
+    "Groups",
+    "Interval",
+    "Source",
+    "groups_of",
+]

@@ -100,10 +100,10 @@ class Change:
         {'old': 6, 'new': 1, 'enough': None}
         """
         enough = None if self.enough is None else enough_to_plain({"": self.enough})[""]
-        return {"old": _plain(self.old), "new": _plain(self.new), "enough": enough}
+        return {"old": _value_to_plain(self.old), "new": _value_to_plain(self.new), "enough": enough}
 
 
-def _plain(value: object) -> PlainValue | dict[str, PlainValue]:
+def _value_to_plain(value: object) -> PlainValue | dict[str, PlainValue]:
     if isinstance(value, Mapping):
         return {str(name): plain_value(cell) for name, cell in value.items()}
     return plain_value(value)

@@ -6,13 +6,14 @@ are told are the model's own scores of the class, before and after the change, a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sev.core import Status, unpack
-from sev.typing import FloatArray, IntArray
+from sev.typing import FloatArray, IntArray, JSONObject, Parsed
 
 if TYPE_CHECKING:
     from sev.explanations._columns import ExplanationColumns
@@ -42,7 +43,7 @@ class ClassScores:
         """Those of some rows."""
         return ClassScores(self.before[rows], self.after[rows], self.becomes[rows], self.are_probabilities)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> JSONObject:
         """Plain values, ready for JSON."""
         return {
             "before": [None if np.isnan(one) else one for one in self.before.tolist()],
@@ -52,7 +53,7 @@ class ClassScores:
         }
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> ClassScores:
+    def from_plain(cls, plain: Mapping[str, Parsed]) -> ClassScores:
         """Inverse of :meth:`to_plain`."""
         return cls(
             before=np.array(plain["before"], dtype=np.float64),

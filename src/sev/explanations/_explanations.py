@@ -518,7 +518,7 @@ class Explanations(ExplanationColumns):
         if explainer is not None:
             return explainer.explain_unrestricted(self._queries, kind=self.kind, values=self.values)
         if self._source is None:
-            raise InputError("These explanations carry no model: pass the explainer, unrestricted(explainer).")
+            raise InputError("These explanations carry no model: call unrestricted(explainer).")
         free = self._source.unrestricted()
         shared = {**self._shared(), "restricted": (), "source": free}
         return Explanations(**shared, **free.explain(self._queries), queries=self._queries)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ def summary_by(many: Explanations, by: Groups) -> pd.DataFrame:
     return pd.DataFrame(lines, index=index) if lines else pd.DataFrame(columns=many.summary().index, index=index)
 
 
-def _values_of(many: Explanations, by: Any) -> pd.Series:
+def _values_of(many: Explanations, by: Groups) -> pd.Series:
     if _is_name(by):
         if by in many.queries.columns:
             return many.queries[by].astype(object).reset_index(drop=True)
@@ -86,7 +86,7 @@ def _values_of(many: Explanations, by: Any) -> pd.Series:
             f"by={by!r} is not a column of the rows{suggest_name(by, many.queries.columns)} They have "
             f"{list_names(many.queries.columns, 12)}. Pass one value for each row for any other column."
         )
-    values = pd.Series(list(by), dtype=object)
+    values = pd.Series(list(cast("Iterable[Cell]", by)), dtype=object)
     if len(values) != len(many):
         raise InputError(f"by has {len(values):,} values for {len(many):,} rows: both must have the same length.")
     return values

@@ -81,7 +81,9 @@ class ByLabel:
         try:
             found = places.loc[key]
         except KeyError as error:
-            raise InputError(f"No row has the label {error.args[0]!r}.") from error
+            raise InputError(
+                f"No row has the label {error.args[0]!r}: .loc takes labels of the rows' index; [n] takes places."
+            ) from error
         if isinstance(found, pd.Series):
             return self._many[found.to_numpy()]
         return self._many[int(found)]

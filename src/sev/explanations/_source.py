@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
@@ -58,12 +58,40 @@ class ExplainerLike(Protocol):
         """The model, as far as results need it."""
         ...
 
-    def explain(self, X: pd.DataFrame, *, kind: Kind, restricted: Iterable[str] | None, **options: Any) -> Explanations:
-        """Explain rows."""
+    def explain(self, X: pd.DataFrame, *args: Any, **options: Any) -> Explanations:
+        """Explain rows.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The rows.
+        *args, **options
+            As for :meth:`sev.Explainer.explain`.
+
+        Returns
+        -------
+        Explanations
+            One for each row.
+        """
         ...
 
     def explain_unrestricted(self, X: pd.DataFrame, *, kind: Kind, values: Values) -> Explanations:
-        """Explain rows with every feature allowed."""
+        """Explain rows with every feature allowed.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The rows.
+        kind : {"minus", "plus"}
+            "minus" or "plus".
+        values : {"reference", "typical", "any"}
+            What features may become.
+
+        Returns
+        -------
+        Explanations
+            One for each row.
+        """
         ...
 
 

@@ -44,7 +44,7 @@ def statement_of(one: Explanation) -> Statement:
         min_credibility=one.min_credibility,
         size_without_limit=one.size_without_limit,
         minimise=one.minimise,
-        enough=_plain(one._enough[0]) if one._enough else {},
+        enough=_tell_enough(one._enough[0]) if one._enough else {},
         limits=one.limits,
     )
 
@@ -94,12 +94,12 @@ def statements_of(many: Explanations) -> Iterator[Statement]:
             min_credibility=many.min_credibility,
             size_without_limit=None if np.isnan(without[row]) else int(without[row]),
             minimise=many.minimise,
-            enough=_plain(enough[row]) if row in enough else {},
+            enough=_tell_enough(enough[row]) if row in enough else {},
             limits=many.limits,
         )
 
 
-def _plain(enough: Mapping[str, EnoughValues]) -> dict[str, Enough]:
+def _tell_enough(enough: Mapping[str, EnoughValues]) -> dict[str, Enough]:
     """Ranges as pairs of ends, choices as lists."""
     known = {name: enough_in_text(one) for name, one in enough.items()}
     return {name: one for name, one in known.items() if one is not None}

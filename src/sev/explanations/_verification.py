@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sev.core import Status, plain_value, unpack
+from sev.core import Status, list_names, plain_value, python_value, unpack
 from sev.exceptions import VerificationError
 from sev.explanations._tables import lost_cells
 from sev.space import FeatureSpace, MixedRows
-from sev.typing import BoolArray, Cell, ClassLabel, ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values
+from sev.typing import BoolArray, ClassLabel, ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values
 
 if TYPE_CHECKING:
     from sev.explanations._explanation import Explanation
@@ -162,7 +162,7 @@ def verify(claims: Claims, source: Source | None, explainer: ExplainerLike | Non
     """
     if explainer is None:
         if source is None:
-            raise VerificationError("These explanations carry no model: pass the explainer, verify(explainer).")
+            raise VerificationError("These explanations carry no model: call verify(explainer).")
         _check_scores(claims, source)
         return
     if not len(claims.queries):
@@ -192,7 +192,8 @@ def _check_setup(claims: Claims, explainer: ExplainerLike, restricted: tuple[str
     features = {feature.name: tuple(feature.columns) for feature in explainer.space.features}
     if {name: tuple(columns) for name, columns in claims.features.items()} != features:
         raise VerificationError(
-            f"The features differ: these explanations have {_few(claims.features)}, the explainer has {_few(features)}."
+            f"The features differ: these explanations have {list_names(claims.features, 8)}, the explainer has "
+            f"{list_names(features, 8)}."
         )
     if set(claims.restricted) != set(restricted):
         raise VerificationError(
@@ -237,8 +238,8 @@ def _check_references(claims: Claims, again: Claims) -> None:
         column, known = mine.columns[number], again.references.iat[pairs[pair, 1], number]
         raise VerificationError(
             f"The reference differs: {claims.row_name(int(rows[first[pair]]))} is compared with "
-            f"{column}={_shown(mine.iat[pair, number])!r}, the explainer's own reference has "
-            f"{_shown(known)!r}."
+            f"{column}={python_value(mine.iat[pair, number])!r}, the explainer's own reference has "
+            f"{python_value(known)!r}."
         )
 
 
@@ -249,7 +250,7 @@ def _compare(claims: Claims, again: Claims, tolerance: FloatArray) -> None:
     for different, tell in _differences(claims, again, tolerance):
         if different.any():
             row = int(np.flatnonzero(different)[0])
-            raise VerificationError(f"{claims.row_name(row)}: {tell(row)}{_more(different)}.")
+            raise VerificationError(f"{claims.row_name(row)}: {tell(row)}{_count_others(different)}.")
     _check_references(claims, again)
 
 
@@ -384,7 +385,7 @@ def _check_sets(claims: Claims, source: Source) -> None:
         place = int(np.flatnonzero(wrong)[0])
         raise VerificationError(
             f"{claims.row_name(int(rows[place]))}, {tell(place)}: its recorded score is "
-            f"{float(told[place])!r}, the model's score is {float(scores[place])!r}{_more(wrong)}."
+            f"{float(told[place])!r}, the model's score is {float(scores[place])!r}{_count_others(wrong)}."
         )
 
 
@@ -428,16 +429,11 @@ def _refuse_scores(
         side = "at least" if wanted[place] else "below"
         raise VerificationError(
             f"{claims.row_name(int(rows[place]))}, {tell(place)}: the model's score is {float(scores[place])!r}, it "
-            f"should be {side} the threshold {float(thresholds[place])!r}{_more(wrong)}."
+            f"should be {side} the threshold {float(thresholds[place])!r}{_count_others(wrong)}."
         )
 
 
 # -- small things ------------------------------------------------------------------------------------------------------
-
-
-def _shown(value: object) -> Cell:
-    """A cell in messages, without numpy around it."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _close(one: FloatArray, other: FloatArray, tolerance: FloatArray) -> BoolArray:
@@ -446,10 +442,6 @@ def _close(one: FloatArray, other: FloatArray, tolerance: FloatArray) -> BoolArr
     return np.asarray(~apart & (np.isnan(one) == np.isnan(other)))
 
 
-def _more(different: BoolArray) -> str:
+def _count_others(different: BoolArray) -> str:
     count = int(np.count_nonzero(different)) - 1
     return f" (and {count:,} more)" if count else ""
-
-
-def _few(names: Iterable[ColumnLabel]) -> list[ColumnLabel]:
-    return list(names)[:8]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from sev.core import list_names, suggest_name
 from sev.exceptions import InputError, ModelError, UnknownFeatureError, VerificationError
 from sev.typing import FloatArray
 
@@ -23,7 +24,7 @@ def vertex_scores(one: Explanation, names: tuple[str, ...], source: Source) -> p
     """Every subset of some features, changed, with the model's own score."""
     if len(names) > _MOST_FEATURES:
         raise InputError(
-            f"{len(names)} features have {2 ** len(names)} vertices: choose at most {_MOST_FEATURES} of them."
+            f"Scores of every subset are for at most {_MOST_FEATURES} features, got {len(names)}: choose some of them."
         )
     changed = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
     return vertex_table(changed, _scores(one, changed, source), one.threshold)
@@ -82,7 +83,8 @@ def checked_names(one: Explanation, names: Iterable[str]) -> tuple[str, ...]:
     chosen = tuple(names)
     for name in chosen:
         if name not in one.columns:
-            raise UnknownFeatureError(f"{name!r} is not a feature. The features are {list(one.columns)[:20]}.")
+            meant = suggest_name(name, one.columns)
+            raise UnknownFeatureError(f"{name!r} is not a feature{meant} The features are {list_names(one.columns)}.")
     return chosen
 
 
@@ -90,7 +92,7 @@ def source_of(one: Explanation, explainer: ExplainerLike | None) -> Source:
     """What can be asked for scores."""
     source = explainer.source if explainer is not None else one._source
     if source is None:
-        raise VerificationError("This explanation carries no model: pass the explainer, explainer=.")
+        raise VerificationError("This explanation carries no model: pass explainer=.")
     return source
 
 

@@ -38,7 +38,7 @@ def check_depth(left: np.ndarray, right: np.ndarray, what: str) -> None:
             if child > parent:
                 depths[child] = depths[parent] + 1
     if max(depths, default=0) > _DEEPEST:
-        raise ArchiveError(f"{what} is deeper than {_DEEPEST:,}.")
+        raise ArchiveError(f"{what} is {max(depths):,} levels deep, more than the limit of {_DEEPEST:,}.")
 
 
 def is_plain(value: object) -> bool:

@@ -99,9 +99,9 @@ def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int, sp
     lines = []
     for name in listed:
         line: dict[str, Any] = {"feature": name, "used": name in used}
-        line["query"] = _text(name, explanation.query, speaker)
+        line["query"] = _value_text(name, explanation.query, speaker)
         if explanation.values == "reference":  # else each set has values of its own
-            line["reference"] = _text(name, explanation.reference, speaker)
+            line["reference"] = _value_text(name, explanation.reference, speaker)
         for number, names in enumerate(shown):
             made = _new_text(explanation, name, number, speaker) if name in names else ""
             line[_label(explanation, number + 1, len(shown), speaker)] = made
@@ -109,7 +109,7 @@ def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int, sp
     return pd.DataFrame(lines)
 
 
-def _text(name: str, row: pd.Series, speaker: Speaker) -> str:
+def _value_text(name: str, row: pd.Series, speaker: Speaker) -> str:
     return style.name_text(speaker.value(name, row), 23)
 
 
@@ -118,7 +118,7 @@ def _new_text(explanation: ShownExplanation, name: str, number: int, speaker: Sp
     made = explanation.donor_of(number)
     enough = enough_in_text(explanation.enough_of(number).get(name))
     several = speaker.range_text(name, made, enough, explanation.limits)
-    return _text(name, made, speaker) if several is None or len(several) > 26 else several
+    return _value_text(name, made, speaker) if several is None or len(several) > 26 else several
 
 
 def _label(explanation: ShownExplanation, number: int, shown: int, speaker: Speaker) -> str:

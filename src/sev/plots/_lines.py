@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sev._optional import require
 from sev.plots._style import name_text
@@ -21,7 +21,7 @@ _ROUNDED_UP = 1.08
 _SMALL = 0.9
 
 
-def wrap_text(text: Any, width: int) -> str:
+def wrap_text(text: object, width: int) -> str:
     """A text on as many lines as it needs, each of at most ``width`` letters.
 
     Examples

@@ -54,7 +54,7 @@ def plane(ranges: Mapping[str, tuple[float, float]], n: int = 121) -> pd.DataFra
     (9, 2)
     """
     if len(ranges) != 2:
-        raise InputError(f"A plane has two features, got {len(ranges)}.")
+        raise InputError(f"plane needs the ranges of two features, got {len(ranges)}.")
     (first, across), (second, up) = ranges.items()
     grid_up, grid_across = np.meshgrid(np.linspace(*up, n), np.linspace(*across, n), indexing="ij")
     return pd.DataFrame({first: grid_across.ravel(), second: grid_up.ravel()})

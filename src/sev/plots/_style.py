@@ -52,7 +52,7 @@ def name_text(name: object, at_most: int = 34) -> str:
     return f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
 
 
-def name_texts(names: Sequence[Any], at_most: int = 34) -> list[str]:
+def name_texts(names: Sequence[object], at_most: int = 34) -> list[str]:
     """Names as they can be drawn; those that shortening made alike get more letters, or else a number."""
     drawn = [name_text(name, at_most) for name in names]
     drawn = [name_text(n, 2 * at_most) if drawn.count(text) > 1 else text for n, text in zip(names, drawn, strict=True)]

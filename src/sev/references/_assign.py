@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sev.core import PlainObjects, warn_user
+from sev.core import PlainObjects, list_names, warn_user
 from sev.exceptions import ReferenceWarning
 from sev.references._distance import Distance, NearestRows, NumberColumn
 from sev.references._protocol import Assignment
@@ -110,10 +110,9 @@ class AssignGroup:
         groups[values.isna().to_numpy(dtype=bool)] = missing
         strange = values[groups == unknown].drop_duplicates().tolist()
         if strange:
-            shown = ", ".join(repr(value) for value in strange[:5]) + (" ..." if len(strange) > 5 else "")
             warn_user(
                 f"{int((groups == unknown).sum())} rows have a value of {self.column!r} that no background row has "
-                f"({shown}); they are compared with the reference of all rows.",
+                f"({list_names(strange, 5)}); they are compared with the reference of all rows.",
                 ReferenceWarning,
             )
         return groups

@@ -106,8 +106,8 @@ class By:
                 empty.append(name)
         if empty:
             warn_user(
-                f"No background row of the other class that the model predicts as such has {', '.join(empty)}: these "
-                "rows are compared with the reference of all rows.",
+                f"By({self.column!r}): for {', '.join(empty)} there is no background row that has the label of the "
+                "other class and is predicted so. Rows with these values are compared with the reference of all rows.",
                 ReferenceWarning,
             )
         overall = _fit_group(inner, background)
@@ -156,7 +156,10 @@ def _fit_if_accepted(inner: Reference, group: Background) -> FittedReference | N
 def _fit_group(inner: Reference, background: Background) -> FittedReference:
     fitted = inner.fit(background)
     if fitted.assign is not None and not isinstance(fitted.assign, Assignment):
-        raise InputError("By() cannot group a reference that is a function of yours: pass one of sev.references.")
+        raise InputError(
+            f"By() cannot group the reference {fitted.name!r}, whose rows are assigned by a function of its own: pass "
+            "one of sev.references, such as Median()."
+        )
     return fitted
 
 

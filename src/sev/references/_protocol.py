@@ -179,8 +179,8 @@ class FittedReference:
         numbers = np.asarray(self._assign(queries), dtype=np.int64)
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(self.rows):
             raise InputError(
-                f"The reference ({self.name}) assigns rows {numbers.min()} to {numbers.max()}, but has "
-                f"{len(self.rows)}: its assign function must return numbers of its rows, the first being 0."
+                f"The assign function of the reference ({self.name}) returned row numbers from {numbers.min()} to "
+                f"{numbers.max()}, but the reference has {len(self.rows)} rows, numbered from 0."
             )
         return numbers[:, None] if numbers.ndim == 1 else numbers
 

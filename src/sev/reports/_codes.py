@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from sev.exceptions import InputError
 from sev.text import read_mapping
+from sev.typing import Parsed
 
 #: How a value stands to the reference's: above or below it, or merely not the same.
 Direction: TypeAlias = Literal["above", "below", "other"]
@@ -53,7 +54,11 @@ class Codes:
         return self.entries.get((feature, direction))
 
 
-def load_codes(codes: str | Path | Mapping[str, Any] | Codes) -> Codes:
+#: What a caller may give as reason codes: a YAML file, its content, or what was read from one.
+CodesLike: TypeAlias = str | Path | Mapping[str, Parsed] | Codes
+
+
+def load_codes(codes: CodesLike) -> Codes:
     """Read and check a map of reason codes.
 
     Parameters
@@ -93,7 +98,7 @@ def load_codes(codes: str | Path | Mapping[str, Any] | Codes) -> Codes:
     return Codes(entries)
 
 
-def _entries_of(feature: str, entry: Mapping[str, Any]) -> dict[tuple[str, Direction], tuple[str, str]]:
+def _entries_of(feature: str, entry: Mapping[str, Parsed]) -> dict[tuple[str, Direction], tuple[str, str]]:
     found: dict[tuple[str, Direction], tuple[str, str]] = {}
     if "text" in entry:
         either = _checked(feature, entry.get("code"), entry["text"])
@@ -110,7 +115,7 @@ def _entries_of(feature: str, entry: Mapping[str, Any]) -> dict[tuple[str, Direc
     return found
 
 
-def _checked(feature: str, code: Any, text: Any) -> tuple[str, str]:
+def _checked(feature: str, code: object, text: object) -> tuple[str, str]:
     # a bare 010 in YAML is the number 8, so numbers are not taken for codes
     if not isinstance(code, str) or not code:
         raise InputError(f"Reason codes: the code of {feature!r} is {code!r}, expected text: put it in quotes.")

@@ -6,21 +6,18 @@ import base64
 import gzip
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from sev.core import Status, plain_value
 from sev.explanations import Explanations
-from sev.typing import FloatArray
+from sev.typing import FloatArray, JSONObject
 
 #: Texts shorter than this stay plain JSON; longer ones are packed.
 PLAIN_BELOW = 500_000
 
 
-def table_data(
-    many: Explanations, labels: Sequence[str], sentences: Sequence[str], pages: Sequence[int]
-) -> dict[str, Any]:
+def table_data(many: Explanations, labels: Sequence[str], sentences: Sequence[str], pages: Sequence[int]) -> JSONObject:
     """Columns of the table, one entry a row.
 
     Parameters
@@ -57,7 +54,7 @@ def shown_scores(many: Explanations) -> tuple[FloatArray, FloatArray]:
     return many.scores, many.result_scores
 
 
-def embedded(data: dict[str, Any]) -> tuple[str, str]:
+def embedded(data: JSONObject) -> tuple[str, str]:
     """The data as text that can stand inside a script element, and the form it is in: "json" or "gzip"."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if len(text) < PLAIN_BELOW:
@@ -78,7 +75,7 @@ def script_safe(text: str) -> str:
     return text.translate({ord(letter): escape for letter, escape in escapes.items()})
 
 
-def row_label(label: Any) -> Any:
+def row_label(label: object) -> int | float | str:
     """The label of a row as a number or text; labels of several levels become one text."""
     if isinstance(label, tuple):
         return ", ".join(str(part) for part in label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -17,6 +17,10 @@ from sev.reports._data import row_label
 from sev.reports._ranking import donor_rows, enough_of_feature
 from sev.reports._records import decision_after, decision_of
 from sev.text import Speaker
+from sev.typing import Parsed
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _MARKUP = (".html", ".htm", ".xml")
 _TEMPLATE_ENDINGS = (".jinja", ".jinja2", ".j2")
@@ -25,7 +29,7 @@ _MOST_LETTERS = 100
 
 def notices_of(
     many: Explanations, table: pd.DataFrame, speaker: Speaker, rows: pd.DataFrame | None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """What a template is filled in with, for each decision that has a reason.
 
     Parameters
@@ -40,13 +44,15 @@ def notices_of(
         The cells of each decision; None is what the model was given.
     """
     if rows is not None and len(rows) != len(many):
-        raise InputError(f"rows has {len(rows)} rows, but there are {len(many)} decisions.")
+        raise InputError(
+            f"rows has {len(rows)} rows, but there are {len(many)} decisions: pass one row for each, in their order."
+        )
     cells = many.queries if rows is None else rows
-    reasons: dict[int, list[dict[str, Any]]] = {}
+    reasons: dict[int, list[dict[str, Parsed]]] = {}
     for line in table.to_dict("records"):
         reasons.setdefault(int(line["row"]), []).append({str(name): value for name, value in line.items()})
     statements = list(many.statements())
-    notices = []
+    notices: list[dict[str, object]] = []
     donors = donor_rows(many)
     names = {name: place for place, name in enumerate(many.feature_names)}
     for row in reasons:
@@ -69,7 +75,9 @@ def notices_of(
     return notices
 
 
-def _reason(many: Explanations, row: int, line: Mapping[str, Any], speaker: Speaker, donor: int) -> dict[str, Any]:
+def _reason(
+    many: Explanations, row: int, line: Mapping[str, Parsed], speaker: Speaker, donor: int
+) -> dict[str, object]:
     """One reason as a template has it."""
     feature, query, changed = line["feature"], many.queries.iloc[row], many.references.iloc[donor]
     enough = enough_of_feature(many, row, feature)
@@ -83,7 +91,7 @@ def _reason(many: Explanations, row: int, line: Mapping[str, Any], speaker: Spea
 
 
 def write_notices(
-    folder: Path, template: Path, notices: Sequence[Mapping[str, Any]], *, one_document: bool
+    folder: Path, template: Path, notices: Sequence[Mapping[str, object]], *, one_document: bool
 ) -> list[Path]:
     """Fill a template in and write what comes out; nothing is written unless all of it can be filled in."""
     ending = _ending(template)
@@ -107,7 +115,7 @@ def _ending(template: Path) -> str:
     return suffixes[-1] if suffixes else ".txt"
 
 
-def _load(template: Path) -> Any:
+def _load(template: Path) -> Template:
     from jinja2 import StrictUndefined, TemplateSyntaxError
     from jinja2.sandbox import SandboxedEnvironment
 
@@ -130,7 +138,7 @@ def _load(template: Path) -> Any:
         raise InputError(f"The template {str(template)!r}, line {error.lineno}: {error.message}.") from error
 
 
-def _fill(filled: Any, template: Path, values: Mapping[str, Any], what: str) -> str:
+def _fill(filled: Template, template: Path, values: Mapping[str, object], what: str) -> str:
     try:
         return str(filled.render(values))
     except Exception as error:  # an expression of the template may do whatever Python does

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from sev.core import Status, kind_label, plain_value
-from sev.explanations import Explanations
+from sev.explanations import Explanations, Groups
 from sev.reports._data import row_label, shown_scores
 from sev.reports._permitted import group_table, permitted_changes
 from sev.text import Speaker
-from sev.typing import FloatArray
+from sev.typing import ClassLabel, FloatArray, Parsed
 
 _MOST_LISTED, _MOST_FEATURES, _MOST_REFERENCES = 25, 20, 4
 #: From which credibility on an answer counts as credible where the call had no limit.
@@ -22,8 +21,12 @@ _ENDINGS = (Status.UNEXPLAINABLE, Status.UNDECIDED, Status.ERROR)
 
 
 def overview(
-    many: Explanations, sentences: Sequence[str], speaker: Speaker, about: dict[str, Any] | None, by: Any = None
-) -> dict[str, Any]:
+    many: Explanations,
+    sentences: Sequence[str],
+    speaker: Speaker,
+    about: Mapping[str, Parsed] | None,
+    by: Groups | None = None,
+) -> dict[str, object]:
     """Everything that the template shows above the table of decisions."""
     explained = int((many.statuses != Status.NOT_TARGET).sum())
     return {
@@ -57,7 +60,7 @@ def _subtitle(many: Explanations, speaker: Speaker) -> str:
     )
 
 
-def _class_and_decision(target: Any, speaker: Speaker) -> str:
+def _class_and_decision(target: ClassLabel, speaker: Speaker) -> str:
     name, decision = repr(plain_value(target)), speaker.decision(target)
     return name if decision == name else f"{name} ({decision})"
 
@@ -93,12 +96,12 @@ def _least(many: Explanations) -> float:
     return many.min_credibility or _CREDIBLE
 
 
-def _bar(label: str, count: float, top: float, number: str, kind: str = "") -> dict[str, Any]:
+def _bar(label: str, count: float, top: float, number: str, kind: str = "") -> dict[str, object]:
     # the longest bar leaves space for the number beside it
     return {"label": label, "number": number, "kind": kind, "width": round(72 * count / top, 2) if top else 0}
 
 
-def _sizes(many: Explanations, explained: int, speaker: Speaker) -> list[dict[str, Any]]:
+def _sizes(many: Explanations, explained: int, speaker: Speaker) -> list[dict[str, object]]:
     sizes = many.sizes[~np.isnan(many.sizes)].astype(int)
     first, last = (int(min(sizes.min(), 1)), int(sizes.max())) if sizes.size else (1, 1)
     counts = [(str(size), int((sizes == size).sum()), "") for size in range(first, last + 1)]
@@ -113,7 +116,7 @@ def _sizes(many: Explanations, explained: int, speaker: Speaker) -> list[dict[st
     ]
 
 
-def _shares(many: Explanations, speaker: Speaker) -> list[dict[str, Any]]:
+def _shares(many: Explanations, speaker: Speaker) -> list[dict[str, object]]:
     shares = many.feature_shares()
     top = float(shares.max()) if len(shares) else 0.0
     used = [name for name in shares.index if shares[name] > 0][:_MOST_FEATURES]
@@ -136,8 +139,8 @@ def _shares_note(many: Explanations, speaker: Speaker) -> str:
     return "".join(f"; {part}" for part in parts if part)
 
 
-def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -> list[tuple[str, str, bool]]:
-    facts: list[tuple[str, Any]] = []
+def _facts(many: Explanations, about: Mapping[str, Parsed] | None, speaker: Speaker) -> list[tuple[str, str, bool]]:
+    facts: list[tuple[str, object]] = []
     if about is not None:
         rows = about["n_background"]
         facts += [
@@ -170,7 +173,7 @@ def _facts(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -
     ]
 
 
-def _model(about: dict[str, Any], speaker: Speaker) -> str:
+def _model(about: Mapping[str, Parsed], speaker: Speaker) -> str:
     """Class of the model; of a pipeline also that of its last step."""
     if about["last_step"] is None:
         return str(about["class"])
@@ -188,7 +191,7 @@ def _threshold(many: Explanations, speaker: Speaker) -> str:
     return ", ".join(speaker.number(threshold, ".6g") for threshold in dict.fromkeys(many.thresholds))
 
 
-def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> dict[str, Any]:
+def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> dict[str, object]:
     rows = np.flatnonzero(np.isin(many.statuses, [str(status) for status in _ENDINGS]))
     scores, _ = shown_scores(many)
     lines = [
@@ -208,7 +211,7 @@ def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> 
     }
 
 
-def _reference(many: Explanations, speaker: Speaker) -> dict[str, Any]:
+def _reference(many: Explanations, speaker: Speaker) -> dict[str, object]:
     if many.values != "reference":  # each set has values of its own, and no row stands for them
         return {"references": []}
     shown: list[pd.Series] = [many.references.iloc[row] for row in range(min(len(many.references), _MOST_REFERENCES))]

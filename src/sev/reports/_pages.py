@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ def _different_first(rows: Sequence[int], first_sets: Sequence[tuple[str, ...]])
     return new + repeated
 
 
-def page_of(one: Explanation, row: int, label: Any, speaker: Speaker) -> dict[str, Any]:
+def page_of(one: Explanation, row: int, label: object, speaker: Speaker) -> dict[str, object]:
     """What the template shows of one decision.
 
     Parameters
@@ -84,10 +83,10 @@ def _credibility(one: Explanation, speaker: Speaker) -> str:
     return "" if share is None else speaker.text("report_credibility", share=speaker.percent(share))
 
 
-def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker) -> list[dict[str, Any]]:
+def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker) -> list[dict[str, object]]:
     used = tuple(dict.fromkeys(name for names in shown for name in names))
     differs = one.differing_features
-    lines = []
+    lines: list[dict[str, object]] = []
     for name in dict.fromkeys((*used, *differs, *one.columns)):
         lines.append(
             {
@@ -119,7 +118,7 @@ def _cost(one: Explanation, speaker: Speaker) -> str:
     return speaker.text("report_cost", value=speaker.number(one.cost))
 
 
-def _scores(one: Explanation, speaker: Speaker) -> dict[str, Any] | None:
+def _scores(one: Explanation, speaker: Speaker) -> dict[str, object] | None:
     """Places on a rail from the lowest to the highest score, in percent."""
     classes = one.class_scores
     before, after = one.score, one.result_score

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from sev.core import Status, plain_value
-from sev.explanations import Explanations, groups_of
+from sev.explanations import Explanations, Groups, groups_of
 from sev.text import Speaker
+from sev.typing import Cell, ColumnLabel, Parsed
 
 #: The columns of each feature.
-Columns: TypeAlias = Mapping[str, tuple[Any, ...]]
+Columns: TypeAlias = Mapping[str, tuple[ColumnLabel, ...]]
 
 _ENTRIES = ("frozen", "increase", "decrease", "within", "allowed", "steps", "allow_missing", "rules", "costs")
 
 
-def permitted_changes(many: Explanations, about: dict[str, Any] | None, speaker: Speaker) -> dict[str, Any]:
+def permitted_changes(many: Explanations, about: Mapping[str, Parsed] | None, speaker: Speaker) -> dict[str, object]:
     """The actions in force, entry by entry, and how many decisions nothing permitted can undo."""
     actions = None if about is None else about["actions"]
     lines = [] if actions is None else list(_lines_of(actions, many.columns, speaker))
@@ -32,7 +33,7 @@ def permitted_changes(many: Explanations, about: dict[str, Any] | None, speaker:
     }
 
 
-def group_table(many: Explanations, by: Any, speaker: Speaker) -> dict[str, Any]:
+def group_table(many: Explanations, by: Groups | None, speaker: Speaker) -> dict[str, object]:
     """For each group its decisions, those that nothing permitted can undo, and the size of the others' sets."""
     if by is None:
         return {"groups": [], "group_name": ""}
@@ -72,7 +73,7 @@ def _count_without(many: Explanations, speaker: Speaker) -> Iterator[str]:
         yield speaker.text("report_nobody_none", n=total, first=total)
 
 
-def _lines_of(actions: Mapping[str, Any], columns: Columns, speaker: Speaker) -> Iterator[tuple[str, str]]:
+def _lines_of(actions: Mapping[str, Parsed], columns: Columns, speaker: Speaker) -> Iterator[tuple[str, str]]:
     """Label and content of each entry."""
     for entry in _ENTRIES:
         held = actions.get(entry)
@@ -89,10 +90,10 @@ def _lines_of(actions: Mapping[str, Any], columns: Columns, speaker: Speaker) ->
         yield speaker.text(f"report_actions_{entry}"), shown
 
 
-def _limit(name: str, one: Any, columns: Columns, speaker: Speaker) -> str:
+def _limit(name: str, one: Parsed, columns: Columns, speaker: Speaker) -> str:
     """What is permitted to one feature: bounds, changes, values, moves between values, a step or a weight."""
 
-    def told(value: Any) -> str:
+    def told(value: Cell) -> str:
         return _value(name, value, columns, speaker)
 
     if isinstance(one, Mapping) and "between" in one:
@@ -106,7 +107,7 @@ def _limit(name: str, one: Any, columns: Columns, speaker: Speaker) -> str:
     return speaker.number(one, "g") if isinstance(one, (int, float)) else str(one)
 
 
-def _value(name: str, value: Any, columns: Columns, speaker: Speaker) -> str:
+def _value(name: str, value: Cell, columns: Columns, speaker: Speaker) -> str:
     """A value as the labels call it; changes such as "-20%" and values of several columns as they were typed."""
     held = columns.get(name, ())
     is_change = isinstance(value, str) and value[:1] in "+-" and value[1:2].isdigit()

@@ -7,28 +7,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev._io import write_file
-from sev.core import plain_value, warn_user
+from sev.core import warn_user
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
-from sev.explanations import Explanations, Source
-from sev.reports._codes import Codes, Direction, load_codes
-from sev.reports._data import row_label
+from sev.explanations import ExplainerLike, Explanations, Source
+from sev.reports._codes import Codes, CodesLike, Direction, load_codes
 from sev.reports._html import reasons_as_html
 from sev.reports._notices import notices_of, write_notices
 from sev.reports._ranking import Ranking, named_features, rank_features
-from sev.reports._records import Provenance, decision_after, decision_of, record
-from sev.reports._spreadsheet import figure, to_csv
-from sev.text import Speaker, block_value
-
-#: A feature and its code: (rank, feature number, code, text).
-_Reason = tuple[int, int, str, str]
-#: What a feature could do alone: (whether it can change the decision, with which share of its values).
-_Alone = tuple[bool, float]
+from sev.reports._reason_tables import IN_RECORDS, Alone, Reason, long_table, wide_table
+from sev.reports._records import Provenance, record
+from sev.reports._spreadsheet import to_csv
+from sev.text import Speaker
+from sev.typing import ColumnLabel, FloatArray, IntArray, JSONObject
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +78,7 @@ class Reasons:
         explained = self.table["row"].nunique()
         return f"<Reasons of {len(self.wide):,} decisions: {len(self.table):,} reasons for {explained:,} of them>"
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[JSONObject]:
         """One JSON record for each row, in order: the decision, its proof, its reasons, and where they come from.
 
         Yields
@@ -96,8 +91,8 @@ class Reasons:
         >>> [record["status"] for record in found.records()]
         ['not_target', 'not_target', 'not_target', 'optimal', 'optimal', 'optimal']
         """
-        lines: list[list[dict[str, Any]]] = [[] for _ in self.cut]
-        plain = self.table[["row", *_IN_RECORDS]].astype(object).where(self.table.notna(), None)
+        lines: list[list[JSONObject]] = [[] for _ in self.cut]
+        plain = self.table[["row", *IN_RECORDS]].astype(object).where(self.table.notna(), None)
         for line in plain.to_dict("records"):
             lines[line.pop("row")].append(line)
         many = self._explanations
@@ -191,10 +186,10 @@ class Reasons:
 
 def reasons(
     explanations: Explanations,
-    codes: str | Path | Mapping[str, Any] | Codes,
+    codes: CodesLike,
     *,
     max_reasons: int = 4,
-    explainer: Any = None,
+    explainer: ExplainerLike | None = None,
     hashes: Mapping[str, str] | None = None,
 ) -> Reasons:
     """Rank the features of each decision over all its minimum sets and give them codes.
@@ -250,8 +245,8 @@ def reasons(
     hidden = _hidden(explanations, explainer)
     alone = _alone(explanations, chosen, source)
     return Reasons(
-        table=_long_table(explanations, ranking, chosen, alone),
-        wide=_wide_table(explanations, chosen, alone, cut, hidden, max_reasons),
+        table=long_table(explanations, ranking, chosen, alone),
+        wide=wide_table(explanations, chosen, alone, cut, hidden, max_reasons),
         cut=cut,
         hidden=hidden,
         _explanations=explanations,
@@ -260,9 +255,14 @@ def reasons(
 
 
 def reason_table(
-    explanations: Explanations, codes: str | Path | Mapping[str, Any] | Codes, **options: Any
+    explanations: Explanations,
+    codes: CodesLike,
+    *,
+    max_reasons: int = 4,
+    explainer: ExplainerLike | None = None,
+    hashes: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """One line for each reason of each decision; see :func:`reasons`, whose options it takes.
+    """One line for each reason of each decision; see :func:`reasons`.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def reason_table(
         The decisions.
     codes : path or mapping
         As for :func:`reasons`.
-    **options
+    max_reasons, explainer, hashes
         As for :func:`reasons`.
 
     Returns
@@ -295,7 +295,7 @@ def reason_table(
     >>> sev.reports.reason_table(explainer.explain(X), codes)["code"].tolist()
     ['R1', 'R0', 'R0', 'R1', 'R2']
     """
-    return reasons(explanations, codes, **options).table
+    return reasons(explanations, codes, max_reasons=max_reasons, explainer=explainer, hashes=hashes).table
 
 
 def _directions(many: Explanations, ranking: Ranking) -> dict[tuple[int, int], Direction]:
@@ -310,7 +310,7 @@ def _directions(many: Explanations, ranking: Ranking) -> dict[tuple[int, int], D
     return directions
 
 
-def _compared(many: Explanations, rows: Any, donor: Any, column: Any) -> Any:
+def _compared(many: Explanations, rows: IntArray, donor: IntArray, column: ColumnLabel) -> FloatArray:
     values, references = many.queries[column], many.references[column]
     if not all(pd.api.types.is_numeric_dtype(one.dtype) for one in (values, references)):
         return np.zeros(len(rows))
@@ -321,15 +321,15 @@ def _compared(many: Explanations, rows: Any, donor: Any, column: Any) -> Any:
 
 def _choose(
     many: Explanations, ranking: Ranking, directions: dict[tuple[int, int], Direction], codes: Codes, most: int
-) -> tuple[list[list[_Reason]], tuple[tuple[str, ...], ...]]:
+) -> tuple[list[list[Reason]], tuple[tuple[str, ...], ...]]:
     """For each row the reasons that are given, and the features that are cut."""
-    chosen: list[list[_Reason]] = []
+    chosen: list[list[Reason]] = []
     cut: list[tuple[str, ...]] = []
     unmapped: Counter[tuple[str, Direction]] = Counter()
     names = many.feature_names
     counts = (ranking.in_sets > 0).sum(axis=1).tolist()
     for row, count in enumerate(counts):
-        given: list[_Reason] = []
+        given: list[Reason] = []
         ranks: dict[str, int] = {}
         left: list[str] = []
         for feature in ranking.order[row, :count].tolist():
@@ -361,7 +361,7 @@ def _unmapped_message(unmapped: Counter[tuple[str, Direction]], codes: Codes) ->
     return f"These would be reasons but have no code: {', '.join(listed)}. Add them to the map; nothing was written."
 
 
-def _hidden(many: Explanations, explainer: Any) -> tuple[tuple[str, ...], ...]:
+def _hidden(many: Explanations, explainer: ExplainerLike | None) -> tuple[tuple[str, ...], ...]:
     """Features that a row's unrestricted sets name and its restriction leaves out."""
     if not many.restricted:
         return ((),) * len(many)
@@ -380,7 +380,7 @@ def _hidden(many: Explanations, explainer: Any) -> tuple[tuple[str, ...], ...]:
     return hidden
 
 
-def _alone(many: Explanations, chosen: list[list[_Reason]], source: Source) -> dict[tuple[int, int], _Alone]:
+def _alone(many: Explanations, chosen: list[list[Reason]], source: Source) -> dict[tuple[int, int], Alone]:
     """What the features of reasons could do alone; nothing where it is not known, as for "plus"."""
     usable = np.zeros((len(many), len(many.feature_names)), dtype=np.bool_)
     for row, given in enumerate(chosen):
@@ -396,99 +396,3 @@ def _alone(many: Explanations, chosen: list[list[_Reason]], source: Source) -> d
         (int(line["place"]), places[line["feature"]]): (bool(line["works"]), float(line["share"]))
         for line in found.to_dict("records")
     }
-
-
-def _long_table(
-    many: Explanations, ranking: Ranking, chosen: list[list[_Reason]], alone: dict[tuple[int, int], _Alone]
-) -> pd.DataFrame:
-    answers = many.answers
-    n_sets = np.diff(answers.offsets)
-    names, columns = many.feature_names, list(many.columns.values())
-    speaker = Speaker(many.columns, labels=many.labels)
-    ids = [row_label(label) for label in many.index]
-    queries, references = _cells(many.queries), _cells(many.references)
-    lines = []
-    for row, given in enumerate(chosen):
-        for rank, feature, code, text in given:
-            in_sets = int(ranking.in_sets[row, feature])
-            lines.append(
-                (
-                    *(row, ids[row], decision_of(many, row), many.statuses[row]),
-                    *(figure(answers.score[row]), figure(many.thresholds[answers.target[row]]), rank, names[feature]),
-                    speaker.label(names[feature]),
-                    _value(queries, row, names[feature], columns[feature]),
-                    _value(references, int(ranking.donor[row, feature]), names[feature], columns[feature]),
-                    *(code, text, figure(ranking.score_alone[row, feature]), figure(answers.result_score[row])),
-                    *(in_sets, int(n_sets[row]), in_sets == int(n_sets[row])),
-                    *alone.get((row, feature), (None, None)),
-                )
-            )
-    return pd.DataFrame(lines, columns=_LONG)
-
-
-_LONG = [
-    *("row", "id", "decision", "status", "score", "threshold", "rank", "feature", "label", "value", "reference_value"),
-    *("code", "text", "score_alone", "score_after", "in_sets", "n_sets", "in_every_set"),
-    *("alone", "alone_share"),
-]
-
-
-#: What a record says of each reason; the rest stands beside it.
-_IN_RECORDS = [
-    *("rank", "feature", "label", "value", "reference_value", "code", "text", "score_alone", "in_sets"),
-    *("in_every_set", "alone", "alone_share"),
-]
-
-
-def _cells(frame: pd.DataFrame) -> dict[Any, list[Any]]:
-    return {column: frame[column].tolist() for column in frame.columns}
-
-
-def _value(cells: dict[Any, list[Any]], row: int, feature: str, columns: tuple[Any, ...]) -> Any:
-    if len(columns) == 1:
-        return plain_value(cells[columns[0]][row])
-    return block_value(feature, {column: cells[column][row] for column in columns}, columns)
-
-
-def _wide_table(
-    many: Explanations,
-    chosen: list[list[_Reason]],
-    alone: dict[tuple[int, int], _Alone],
-    cut: tuple[tuple[str, ...], ...],
-    hidden: tuple[tuple[str, ...], ...],
-    most: int,
-) -> pd.DataFrame:
-    answers = many.answers
-    by_rank: list[dict[int, tuple[str, str]]] = [{} for _ in chosen]
-    for places, given in zip(by_rank, chosen, strict=True):
-        for rank, _, code, text in given:
-            places.setdefault(rank, (code, text))
-    # a code of several features is within reach if one of them is
-    able: list[dict[int, bool]] = [{} for _ in chosen]
-    for row, given in enumerate(chosen):
-        for rank, feature, _, _ in given:
-            if (row, feature) in alone:
-                able[row][rank] = able[row].get(rank, False) or alone[row, feature][0]
-    nothing = (None, None)
-    return pd.DataFrame(
-        {
-            "row": np.arange(len(many)),
-            "id": pd.Series([row_label(label) for label in many.index], dtype=object),
-            "decision": pd.Series([decision_of(many, row) for row in range(len(many))], dtype=object),
-            "decision_after": pd.Series([decision_after(many, row) for row in range(len(many))], dtype=object),
-            "status": many.statuses,
-            "score": pd.Series([figure(score) for score in answers.score], dtype=object),
-            "threshold": [figure(many.thresholds[target]) for target in answers.target],
-            "size": pd.Series([None if np.isnan(size) else int(size) for size in many.sizes], dtype=object),
-            "n_sets": np.diff(answers.offsets),
-            "sets_complete": answers.complete,
-            **{f"code_{rank}": [places.get(rank, nothing)[0] for places in by_rank] for rank in range(1, most + 1)},
-            **{f"text_{rank}": [places.get(rank, nothing)[1] for places in by_rank] for rank in range(1, most + 1)},
-            **{
-                f"alone_{rank}": pd.Series([one.get(rank) for one in able], dtype=object) for rank in range(1, most + 1)
-            },
-            "n_cut": [len(features) for features in cut],
-            "cut": ["; ".join(names) for names in cut],
-            "hidden": ["; ".join(names) for names in hidden],
-        }
-    )

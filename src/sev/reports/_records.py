@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from sev.core import Status, __version__, plain_value
 from sev.explanations import Explanations, Source
 from sev.reports._data import row_label
 from sev.reports._spreadsheet import figure
+from sev.typing import JSONObject
 
 SCHEMA = "sev.reasons"
 SCHEMA_VERSION = 1
@@ -35,7 +35,7 @@ class Provenance:
     """
 
     hashes: dict[str, str | None]
-    settings: dict[str, Any]
+    settings: JSONObject
     versions: dict[str, str]
 
     @classmethod
@@ -87,11 +87,11 @@ def record(
     many: Explanations,
     row: int,
     proof: str,
-    reasons: Sequence[Mapping[str, Any]],
+    reasons: Sequence[JSONObject],
     cut: Sequence[str],
     hidden: Sequence[str],
     provenance: Provenance,
-) -> dict[str, Any]:
+) -> JSONObject:
     """One decision as plain values, ready for JSON."""
     answers = many.answers
     one = many[row]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from sev._io import write_file
 from sev.core import Status, __version__
 from sev.exceptions import InputError
-from sev.explanations import Explanations
+from sev.explanations import ExplainerLike, Explanations, Groups
 from sev.reports._data import embedded, row_label, table_data
 from sev.reports._overview import overview
 from sev.reports._pages import page_of, representative_rows
-from sev.text import Speaker
+from sev.text import Language, Speaker, Words
+from sev.typing import JSONObject
 
 
 def report(
@@ -25,10 +25,10 @@ def report(
     *,
     title: str | None = None,
     decisions: Iterable[int] | None = None,
-    wording: str | Path | Mapping[str, Any] | None = None,
-    language: str | Path | Mapping[str, Any] | None = None,
-    explainer: Any = None,
-    by: Any = None,
+    wording: str | Path | Words | None = None,
+    language: str | Path | Language | None = None,
+    explainer: ExplainerLike | None = None,
+    by: Groups | None = None,
 ) -> Path:
     """Write a batch of explanations as one self-contained HTML file.
 
@@ -89,7 +89,12 @@ def report(
 
 
 def render(
-    many: Explanations, title: str | None, chosen: list[int], speaker: Speaker, explainer: Any = None, by: Any = None
+    many: Explanations,
+    title: str | None,
+    chosen: list[int],
+    speaker: Speaker,
+    explainer: ExplainerLike | None = None,
+    by: Groups | None = None,
 ) -> str:
     """The page as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -128,7 +133,7 @@ def render(
 _IN_SCRIPT = ("rows_shown", "rows_among", "no_match", "page_of")
 
 
-def _texts_of_table(speaker: Speaker) -> dict[str, Any]:
+def _texts_of_table(speaker: Speaker) -> JSONObject:
     return {
         "names": [speaker.text(f"status_{status}") for status in Status],
         "texts": {name: speaker.raw(f"report_{name}") for name in _IN_SCRIPT} | {"decimal": speaker.raw("decimal")},
@@ -143,6 +148,6 @@ def _checked(many: Explanations, decisions: Iterable[int]) -> list[int]:
     chosen = []
     for row in decisions:
         if not -len(many) <= row < len(many):
-            raise InputError(f"decisions names row {row}, but there are {len(many)} rows.")
+            raise InputError(f"decisions names row {row}, but there are {len(many)} rows, numbered from 0.")
         chosen.append(range(len(many))[row])
     return list(dict.fromkeys(chosen))

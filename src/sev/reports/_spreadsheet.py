@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,14 +24,14 @@ def to_csv(table: pd.DataFrame) -> str:
     return lines.getvalue()
 
 
-def figure(number: Any) -> float | None:
+def figure(number: float | None) -> float | None:
     """A score to twelve figures: what lies beyond depends on how many rows were asked for at once."""
     if number is None or not np.isfinite(number):
         return None
     return float(f"{number:.12g}")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     plain = plain_value(value)
     if plain is None:
         return ""

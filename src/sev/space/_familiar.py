@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sev.space._features import FeatureSpace
+from sev.space._native import column_dtypes
 from sev.space._tables import is_plain_number, is_quantity
 from sev.typing import BoolArray, FloatArray, IntArray
 
@@ -28,6 +29,7 @@ class Familiar:
 
     def __init__(self, sample: pd.DataFrame, space: FeatureSpace) -> None:
         self._space = space
+        self._last: tuple[list[Any], BoolArray] | None = None
         self._columns = list(sample.columns)
         self._missing = sample.isna().any(axis=0).to_numpy()
         self._numeric = np.array(
@@ -59,8 +61,8 @@ class Familiar:
         ndarray of bool
             Of shape (n_queries, n_features).
         """
-        dtypes = list(queries.dtypes.array) if dtypes is None else dtypes
-        plain = self._numeric & np.array([is_plain_number(dtype) for dtype in dtypes])
+        dtypes = column_dtypes(queries) if dtypes is None else dtypes
+        plain = self._plain_columns(dtypes)
         if plain.all() and self._holds(queries.to_numpy(dtype=np.float64)):
             return np.zeros((len(queries), len(self._space)), dtype=np.bool_)
         strange = np.zeros((len(queries), len(self._columns)), dtype=np.bool_)
@@ -70,6 +72,14 @@ class Familiar:
         for number in np.flatnonzero(~plain).tolist():
             self._mark_column(queries.iloc[:, number], number, strange)
         return self._space.by_feature(strange)
+
+    def _plain_columns(self, dtypes: list[Any]) -> BoolArray:
+        """Columns of numbers that are worked on as one array; those of the last call as a rule."""
+        last = self._last  # one read: another thread may put in another list at any time
+        if last is None or last[0] is not dtypes:
+            plain: BoolArray = self._numeric & np.array([is_plain_number(dtype) for dtype in dtypes])
+            last = self._last = (dtypes, plain)
+        return last[1]
 
     def _holds(self, numbers: FloatArray) -> bool:
         """Whether all numbers are within the background's range and none is missing: as a rule, and quickly seen."""

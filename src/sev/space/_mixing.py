@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from sev import _native
 from sev.space._cells import MixedColumn, different_numbers, is_same_dtype
 from sev.space._features import FeatureSpace
+from sev.space._native import column_dtypes
 from sev.space._tables import TableForm, is_plain_number
 from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray, NativeTable
 
@@ -73,12 +75,12 @@ class MixedRows:
     @cached_property
     def dtypes(self) -> list[Any]:
         """Those of the queries' columns."""
-        return list(self._queries.dtypes.array)
+        return column_dtypes(self._queries)
 
     @cached_property
     def _block_columns(self) -> dict[Any, list[int]]:
         """Columns that hold plain numbers of one dtype in queries and references: they are worked on as one array."""
-        return _columns_in_common(self.dtypes, list(self._references.dtypes.array))
+        return _columns_in_common(self.dtypes, column_dtypes(self._references))
 
     @cached_property
     def _others(self) -> IntArray:
@@ -357,11 +359,11 @@ class FittedReferences:
 
     def _in_dtypes_of(self, queries: pd.DataFrame) -> _Fitted:
         """The rows as they are mixed with some queries; those of the last call as a rule."""
-        dtypes = list(queries.dtypes.array)
+        dtypes = column_dtypes(queries)
         last = self._last  # one read: another thread may put in other rows at any time
-        if last is None or last.dtypes != dtypes or not all(map(is_same_dtype, last.dtypes, dtypes)):
+        if last is None or not _are_same_dtypes(last.dtypes, dtypes):
             rows = self._fit(queries)
-            last = self._last = _Fitted(dtypes, rows, _columns_in_common(dtypes, list(rows.dtypes.array)))
+            last = self._last = _Fitted(dtypes, rows, _columns_in_common(dtypes, column_dtypes(rows)))
         return last
 
     def _fit(self, queries: pd.DataFrame) -> pd.DataFrame:
@@ -380,6 +382,13 @@ class _Fitted(NamedTuple):
     dtypes: list[Any]
     rows: pd.DataFrame
     block_columns: dict[Any, list[int]]
+
+
+def _are_same_dtypes(some: list[Any], others: list[Any]) -> bool:
+    """Whether two tables have the same dtypes, categories in their order included."""
+    if all(map(is_, some, others)):  # those of numpy are one object each: no need to compare them further
+        return len(some) == len(others)
+    return some == others and all(map(is_same_dtype, some, others))
 
 
 def _columns_in_common(dtypes: list[Any], other_dtypes: list[Any]) -> dict[Any, list[int]]:

@@ -20,6 +20,7 @@ from sev.core import list_names, suggest_columns
 from sev.exceptions import InputError
 from sev.space._native import (
     TableKind,
+    column_dtypes,
     native_row,
     table_kind,
     to_arrow,
@@ -130,6 +131,8 @@ class TableForm:
                 )
             if self.kind != "numpy":
                 frame.columns = list(self.columns)
+            if self._all_float and getattr(rows, "dtype", None) == _FLOAT and _is_finite(frame):
+                return frame
         elif not frame.columns.equals(self._labels) and tuple(frame.columns) != self.columns:
             self._check_columns(frame, what)
             frame = frame[list(self.columns)]
@@ -258,8 +261,8 @@ class TableForm:
 
     def _fit_dtypes(self, frame: pd.DataFrame, what: str, restore: bool) -> pd.DataFrame:
         """Give columns whose dtype was lost the background's, and refuse what no model should see."""
-        dtypes = list(frame.dtypes.array)
-        if self._all_float and _all_float(dtypes) and np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)):
+        dtypes = column_dtypes(frame)
+        if self._all_float and _all_float(dtypes) and _is_finite(frame):
             return frame  # nothing missing, infinite or of another type: the usual table of numbers
         fitted = {}
         for number, (column, held) in enumerate(zip(self.columns, dtypes, strict=True)):
@@ -268,7 +271,7 @@ class TableForm:
                 fitted[column] = _fit_column(frame.iloc[:, number], wanted, column, what, restore)
         if fitted:
             frame = _replace(frame, fitted)
-            dtypes = list(frame.dtypes.array)
+            dtypes = column_dtypes(frame)
         self._refuse_infinities(frame, dtypes, what)
         return frame
 
@@ -296,9 +299,14 @@ def _with_names(frame: pd.DataFrame, kind: TableKind, names: Sequence[str]) -> p
     return frame.set_axis(list(names), axis=1)
 
 
+def _is_finite(frame: pd.DataFrame) -> bool:
+    """Whether all numbers of a table of float64 are finite, and none is so large that their sum is not."""
+    return bool(np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)))
+
+
 def _all_float(dtypes: list[Any]) -> bool:
     """Whether a table is one block of float64, which can be worked on as one array."""
-    return all(dtype == _FLOAT for dtype in dtypes)
+    return dtypes.count(_FLOAT) == len(dtypes)
 
 
 def is_plain_number(dtype: object) -> bool:
@@ -332,7 +340,7 @@ def row_as_series(frame: pd.DataFrame, place: int) -> pd.Series:
     Series
         Named by the row's label.
     """
-    if len(set(frame.dtypes.array)) == 1:
+    if len(set(column_dtypes(frame))) == 1:
         return frame.iloc[place]
     cells = np.empty(frame.shape[1], dtype=object)
     cells[:] = [frame.iat[place, number] for number in range(frame.shape[1])]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from sev.backends import Backend, missing_members, reader_for
 from sev.core import Status
@@ -16,7 +17,7 @@ from sev.exceptions import FallbackWarning, InputError, ReferenceWarning, Verifi
 from sev.explainers import Explainer
 from sev.explanations import Explanations
 from sev.testing._definition import Score, own_scores, require, require_definition, smallest_sets
-from sev.typing import FloatArray
+from sev.typing import FloatArray, NativeTable
 
 #: More rows than are settled at once (see ``explainers/_task.py``).
 _ROWS_OF_A_LARGE_BATCH = 300
@@ -27,7 +28,7 @@ class _Subject:
     """An explainer to check, the rows to check it on, and the model's own scores."""
 
     explainer: Explainer
-    rows: Any
+    rows: NativeTable
     score: Score
 
     def explain(self, **options: Any) -> Explanations:
@@ -39,7 +40,9 @@ class _Subject:
                 raise VerificationError(f"The backend's answers are not trusted: {doubt}") from doubt
 
 
-def check_backend(model: object, X: Any, y: Any = None, *, n_rows: int = 10, random_state: int = 0) -> int:
+def check_backend(
+    model: object, X: NativeTable, y: ArrayLike | None = None, *, n_rows: int = 10, random_state: int = 0
+) -> int:
     """Check the backend of a model against everything that this package relies on.
 
     The reader of the model must be registered (:func:`sev.backends.register`). Checked are the numbers that the
@@ -112,7 +115,7 @@ def _read(model: object, response: str) -> Backend:
     return backend
 
 
-def _explainer(model: object, X: Any, y: Any, backend: Backend) -> Explainer:
+def _explainer(model: object, X: NativeTable, y: ArrayLike | None, backend: Backend) -> Explainer:
     """An explainer that reads the model with this backend."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReferenceWarning)
@@ -126,7 +129,7 @@ def _explainer(model: object, X: Any, y: Any, backend: Backend) -> Explainer:
     return explainer
 
 
-def _positive_rows(explainer: Explainer, X: Any, n_rows: int, random_state: int) -> Any:
+def _positive_rows(explainer: Explainer, X: NativeTable, n_rows: int, random_state: int) -> NativeTable:
     """Some of the rows that there is something to explain about."""
     positive = np.flatnonzero(explainer.explain(X).statuses != Status.NOT_TARGET)
     if not positive.size:
@@ -135,7 +138,7 @@ def _positive_rows(explainer: Explainer, X: Any, n_rows: int, random_state: int)
     return X.iloc[chosen] if isinstance(X, pd.DataFrame) else X[chosen]
 
 
-def _check_encoding(backend: Backend, X: Any) -> None:
+def _check_encoding(backend: Backend, X: NativeTable) -> None:
     """Numbers of the right shape, each from its own column and row."""
     kept = X.copy()
     encoded = backend.encode(X)
@@ -165,7 +168,7 @@ def _check_encoding(backend: Backend, X: Any) -> None:
         )
 
 
-def _check_scores(backend: Backend, X: Any, score: Score) -> None:
+def _check_scores(backend: Backend, X: NativeTable, score: Score) -> None:
     """The form has the model's own scores, and they never fall with the margin."""
     margins = backend.margins(backend.encode(X))
     require(np.shape(margins) == (len(X),), f"margins must have shape ({len(X)},), got {np.shape(margins)}.")

@@ -14,7 +14,7 @@ from sev.backends import scorer_for
 from sev.core import Status, brute_force
 from sev.exceptions import InputError, VerificationError
 from sev.explanations import Explanation
-from sev.typing import BoolArray, FloatArray
+from sev.typing import BoolArray, FloatArray, NativeTable
 
 #: More features than this have too many sets to try all of them.
 MAX_FEATURES = 12
@@ -22,13 +22,13 @@ MAX_FEATURES = 12
 Score = Callable[[pd.DataFrame], FloatArray]
 
 
-def require(holds: Any, message: str) -> None:
+def require(holds: object, message: str) -> None:
     """Raise what is wrong, unless it holds."""
     if not holds:
         raise VerificationError(message)
 
 
-def own_scores(model: Any, X: Any) -> tuple[str, Score]:
+def own_scores(model: Any, X: NativeTable) -> tuple[str, Score]:
     """Which output of a model is its score, and a function from a DataFrame to that score of ``classes_[1]``."""
     response = next((name for name in ("predict_proba", "decision_function") if hasattr(model, name)), "call")
     scorer = scorer_for(model)
@@ -82,7 +82,7 @@ def smallest_sets(one: Explanation, score: Score) -> tuple[int | None, set[froze
     return size, {frozenset(names[place] for place in chosen) for chosen in found}
 
 
-def require_definition(one: Explanation, score: Score, row: Any) -> None:
+def require_definition(one: Explanation, score: Score, row: object) -> None:
     """Raise unless an explanation is what the definition says: its size, and the full list of sets."""
     size, sets = smallest_sets(one, score)
     where = f"Row {row!r}, kind={one.kind!r}, restricted={one.restricted!r}"

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from sev.core import Status
 from sev.exceptions import InputError, VerificationError
 from sev.explainers import Explainer
 from sev.references import Background, FittedReference, Reference
 from sev.testing._definition import require
+from sev.typing import NativeTable
 
 
 class _Recorded:
@@ -33,7 +35,7 @@ class _Recorded:
         return fitted
 
 
-def check_reference(reference: Reference, model: object, X: Any, y: Any = None) -> int:
+def check_reference(reference: Reference, model: object, X: NativeTable, y: ArrayLike | None = None) -> int:
     """Check a reference written outside this package against everything that explanations rely on.
 
     Checked are the rows that it returns (columns, number, name), that a second fit returns the same and changes

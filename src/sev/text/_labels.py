@@ -222,9 +222,9 @@ class Labels:
         if isinstance(language, str) and Path(language).suffix:
             language = dict(read_mapping(language, "language"))
         return {
-            "features": {name: _plain(entry) for name, entry in self.features.items()},
+            "features": {name: _to_plain(entry) for name, entry in self.features.items()},
             "classes": [[value, text] for value, text in self.classes.items()],
-            "language": _plain(language),
+            "language": _to_plain(language),
         }
 
     @classmethod
@@ -259,10 +259,10 @@ def _is_same_class(known: object, value: object) -> bool:
     return isinstance(known, bool) == isinstance(value, bool) and bool(known == value)
 
 
-def _plain(value: object) -> Any:
+def _to_plain(value: object) -> Any:
     """Mappings as pairs, so that keys that are not text survive."""
     if isinstance(value, Mapping):
-        return {"pairs": [[key, _plain(entry)] for key, entry in value.items()]}
+        return {"pairs": [[key, _to_plain(entry)] for key, entry in value.items()]}
     return value
 
 

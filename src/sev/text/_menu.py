@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Iterable, Mapping
+from typing import Protocol, runtime_checkable
 
 import pandas as pd
 
 from sev.text._labels import Labels
 from sev.text._sentences import Speaker
 from sev.text._statements import Enough, EnoughRange
-from sev.typing import ColumnLabel
+from sev.typing import Cell, ColumnLabel
 
 
 @runtime_checkable
@@ -63,7 +63,7 @@ def menu_table(
     return pd.DataFrame(lines, columns=["features", "outcome", "changes", "cost"], index=menu.index)
 
 
-def enough_in_text(enough: Any) -> Enough | None:
+def enough_in_text(enough: Range | Iterable[Cell] | None) -> Enough | None:
     """Values that are enough, in the form that sentences take: a range as its ends, choices as a list.
 
     Parameters

@@ -129,7 +129,7 @@ def _as_text(values: pd.Series) -> np.ndarray:
     """Values as text, so that 1, 1.0 and True of different dtypes are told apart as people would."""
     found = values.astype(object).to_numpy()
     missing = values.isna().to_numpy()
-    distinct = {value: _text(value) for value in set(found[~missing].tolist())}
+    distinct = {value: _cell_as_text(value) for value in set(found[~missing].tolist())}
     return np.array(
         [
             "(missing)" if gone else distinct[value]
@@ -139,5 +139,5 @@ def _as_text(values: pd.Series) -> np.ndarray:
     )
 
 
-def _text(value: object) -> str:
+def _cell_as_text(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -310,7 +310,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if hasattr(X, "columns") and hasattr(X, "shape"):
             validate_data(self, X, reset=fitting, skip_check_array=True)
             frame = X if isinstance(X, pd.DataFrame) else TableForm.of(X).to_frame(X)
-            if not len(frame):
+            if not len(frame):  # in the words that scikit-learn's checks of estimators look for
                 raise InputError(f"Found array with 0 sample(s) (shape={frame.shape}): at least one row is needed.")
             return frame
         allow_nan = "allow-nan" if self._takes_nan() else True

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
+from sev.core import list_names
 from sev.exceptions import InputError, TrainingError, TrainingWarning
 from sev.training._building import TaskBuilder
 from sev.training._floors import Limits, floors_of, share_of_positives
@@ -240,7 +241,7 @@ def _check_labels(model: FittedClassifier, y: ArrayLike, n_rows: int) -> np.ndar
     given, known = pd.unique(labels).tolist(), np.asarray(model.classes_).tolist()
     strange = sorted(set(given) - set(known), key=str)
     if strange:
-        raise InputError(f"y holds {strange[:5]}, but the classes of the model are {known}.")
+        raise InputError(f"y holds {list_names(strange, 5)}, but the classes of the model are {known}.")
     if len(given) < 2:
         raise InputError(f"Only one class in y, {given[0]!r}: two classes are needed.")
     return labels

@@ -216,7 +216,7 @@ def check_parameters(family: Family, given: Parameters) -> None:
     if schedule not in SCHEDULES:
         raise InputError(f"schedule={schedule!r} is not known: use one of {list(SCHEDULES)}.")
     if given.get("grow") and (family != "trees" or schedule == "paper"):
-        raise InputError(f'grow={given["grow"]!r} needs boosted trees and schedule="recipe": leave it out.')
+        raise InputError(f'grow={given["grow"]!r} works for boosted trees with schedule="recipe" only: leave grow out.')
     for name, (least, inclusive, kind) in _NUMBERS.items():
         value: Any = given.get(name)
         if value is None:

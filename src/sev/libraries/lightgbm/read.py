@@ -143,7 +143,9 @@ def _with_codes(table: NativeTable, categories: list[list[Cell]]) -> NativeTable
     table = table.copy(deep=False)
     columns = [column for column, dtype in enumerate(table.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
     if len(columns) != len(categories):
-        raise ValueError(f"{len(columns)} category columns, the model was trained with {len(categories)}")
+        raise ValueError(
+            f"the rows have {len(columns)} columns of categories, but the model was trained with {len(categories)}"
+        )
     for column, known in zip(columns, categories, strict=True):
         table.isetitem(column, to_codes(table.iloc[:, column], known))
     return table

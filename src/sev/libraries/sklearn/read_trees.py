@@ -79,7 +79,7 @@ def read_ada_boost(model: AdaBoostClassifier, response: Response) -> TreeBackend
     """Read AdaBoostClassifier over decision trees: a weighted vote."""
     _check(model, response)
     if getattr(model, "algorithm", "SAMME") == "SAMME.R":
-        raise CannotReadError("SAMME.R is not a sum over trees of one score")
+        raise CannotReadError("AdaBoost with SAMME.R does not add one score for each tree")
     weights = np.asarray(model.estimator_weights_)[: len(model.estimators_)]
     columns = np.arange(model.n_features_in_)
     trees = []

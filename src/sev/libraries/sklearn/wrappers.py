@@ -71,11 +71,11 @@ def take_calibration_off(found: Unwrapped) -> None:
     fitted = found.estimator.calibrated_classifiers_
     if len(fitted) != 1:
         raise CannotReadError(
-            f"CalibratedClassifierCV averages {len(fitted)} calibrated models, which is no monotone map of one; "
-            "ensemble=False keeps one"
+            f"CalibratedClassifierCV averages {len(fitted)} calibrated models, so its score is not a monotone function "
+            "of one model's score; fit it with ensemble=False to keep one model"
         )
     if len(fitted[0].calibrators) != 1 or len(fitted[0].classes) != 2:
-        raise CannotReadError("a calibration of more than two classes is no monotone map of one score")
+        raise CannotReadError("calibrated scores of more than two classes are not a monotone function of one score")
     inside = fitted[0].estimator
     found.response = "decision_function" if hasattr(inside, "decision_function") else "predict_proba"
     found.links.append(calibration_link(fitted[0].calibrators[0], found.response))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.pipeline import Pipeline
 
 from sev.libraries.torch.module import OutputKind, TorchScorer
 from sev.typing import ClassLabel, FloatArray, NativeTable
 
 if TYPE_CHECKING:
     from sklearn.base import TransformerMixin
+    from sklearn.pipeline import Pipeline
     from torch import nn
 
 
@@ -117,6 +117,8 @@ def torch_pipeline(
     (4, 2)
     """
     classifier = TorchClassifier(module, classes=classes, output=output)
+    from sklearn.pipeline import Pipeline  # it loads many modules, and few models are networks
+
     return Pipeline([("encoder", encoder), ("module", classifier)])
 
 

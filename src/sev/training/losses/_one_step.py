@@ -83,7 +83,7 @@ class OneStep(nn.Module):
         known = torch.unique(features).tolist()
         strange = sorted(off_limits - set(known))
         if strange:
-            raise InputError(f"restricted names the features {strange}; the features are numbered {known}.")
+            raise InputError(f"restricted holds {strange}, but column_feature has the features {known} only.")
         allowed = [feature for feature in known if feature not in off_limits]
         if not allowed:
             raise InputError("Every feature is restricted: leave at least one that an explanation may use.")
