@@ -1,6 +1,7 @@
 """Random requests made from the interface's own OpenAPI document: every answer is one that the document names."""
 
 import pytest
+from loopback import serving
 
 schemathesis = pytest.importorskip("schemathesis")
 pytestmark = pytest.mark.filterwarnings("ignore")  # as a server has it, and for the tool itself
@@ -12,7 +13,7 @@ from schemathesis.specs.openapi.checks import (  # noqa: E402
     status_code_conformance,
 )
 
-from sev.app import create_app  # noqa: E402
+from sev.app import Service, Table  # noqa: E402
 
 _EXAMPLES = 40
 _OPERATIONS = [
@@ -31,17 +32,10 @@ _OPERATIONS = [
 
 
 @pytest.fixture(scope="module")
-def interface(service):
-    guarded = create_app(service)
-
-    async def call(scope, receive, send):
-        """The application, called by the host that a browser would name."""
-        if scope["type"] == "http":
-            kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"host"]
-            scope = {**scope, "headers": [*kept, (b"host", b"127.0.0.1:8000")]}
-        await guarded(scope, receive, send)
-
-    return schemathesis.openapi.from_asgi("/api/openapi.json", call)
+def interface(loans):
+    explainer, applicants = loans
+    with serving(Service([("loans", explainer)], Table.of_frame(applicants, "applicant"))) as address:
+        yield schemathesis.openapi.from_url(f"{address}/api/openapi.json")
 
 
 def test_every_operation_is_tried(interface):

@@ -1,20 +1,19 @@
 """A slow model on a real server: it blocks nobody else, and it is not called for people who have gone."""
 
-import contextlib
 import json
 import socket
 import threading
 import time
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from loopback import serving
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 import sev
-from sev.app import Service, Settings, create_app, open_socket
+from sev.app import Service, Settings
 
 pytest.importorskip("uvicorn")
 httpx = pytest.importorskip("httpx")
@@ -58,30 +57,6 @@ def models():
     return slow, [("slow", sev.Explainer(slow, rows, label, **options)), ("fast", sev.Explainer(fast, rows, label))]
 
 
-@contextlib.contextmanager
-def serving(service):
-    """The address of a service that a real server answers on."""
-    import uvicorn
-
-    listening = open_socket("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(create_app(service, with_page=False), log_level="error"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        try:
-            address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            assert httpx.get(f"{address}/healthz", timeout=30).status_code == 200
-            for one in threading.enumerate():
-                if one.name == "sev-prepare":  # it calls the models as well
-                    one.join(30)
-            yield address
-        finally:
-            server.should_exit = True
-            thread.join(20)
-            listening.close()
-
-
 def person(model, value=1.0, **more):
     return {"model": model, "values": dict.fromkeys(COLUMNS, value), "with_path": False, "with_cube": False, **more}
 
@@ -101,7 +76,7 @@ def wait_for(condition, seconds=300):
 def test_people_of_another_model_are_answered_while_a_slow_one_is_asked(models):
     slow, explainers = models
     service = Service(explainers, settings=Settings(seconds=300))
-    with serving(service) as address, httpx.Client(base_url=address, timeout=300) as client:
+    with serving(service, with_page=False) as address, httpx.Client(base_url=address, timeout=300) as client:
         slow.gate.clear()
         slow.called.clear()
         found = []
@@ -127,7 +102,7 @@ def test_people_of_another_model_are_answered_while_a_slow_one_is_asked(models):
 def test_a_model_is_not_called_for_people_who_have_gone(models):
     slow, explainers = models
     service = Service(explainers, settings=Settings(seconds=120))
-    with serving(service) as address, httpx.Client(base_url=address, timeout=300) as client:
+    with serving(service, with_page=False) as address, httpx.Client(base_url=address, timeout=300) as client:
         slow.seconds = 0.05
         slow.called.clear()
         before = slow.n_calls
@@ -150,7 +125,7 @@ def test_a_model_is_not_called_for_people_who_have_gone(models):
 def test_of_a_person_who_types_on_only_the_last_search_goes_on(models):
     slow, explainers = models
     service = Service(explainers, settings=Settings(seconds=120))
-    with serving(service) as address, httpx.Client(base_url=address, timeout=300) as client:
+    with serving(service, with_page=False) as address, httpx.Client(base_url=address, timeout=300) as client:
         slow.gate.clear()
         slow.called.clear()
         old = []
