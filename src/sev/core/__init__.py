@@ -11,7 +11,7 @@ from sev.core._objects import PlainObjects
 from sev.core._oracle import brute_force
 from sev.core._plain import dump, plain_row, plain_value, python_value
 from sev.core._problem import Limits, Problem, SecondSum
-from sev.core._ragged import ragged_take
+from sev.core._ragged import ragged_least, ragged_take
 from sev.core._solution import Answers, Solution, SolutionBuilder
 from sev.core._status import Status
 from sev.core._version import __version__
@@ -38,6 +38,7 @@ __all__ = [
     "plain_row",
     "plain_value",
     "python_value",
+    "ragged_least",
     "ragged_take",
     "separator_hint",
     "suggest_columns",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +14,10 @@ from sev.actions import ChoiceDestinations, Moves, NumberDestinations, grid_ends
 from sev.backends.free._additive_cost import find_least_cost, find_refused
 from sev.backends.free._ends import BetterEnd, Ends, better_ends, ends_of_all
 from sev.backends.free._enough import find_ranges
-from sev.backends.free._least_cost import FeatureTerms, Line, Listed, least_cost
+from sev.backends.free._least_cost import FeatureTerms
 from sev.backends.free._problem import Enough, FreeProblem, FreeSolution
 from sev.backends.free._rows import move_rows, put_values, replace_columns
-from sev.backends.free._tables import LineTable, ListTable, least_costs
+from sev.backends.free._set_values import SetValues
 from sev.backends.linear import solve_gains
 from sev.core import LazyList, Problem, Solution, unpack
 from sev.typing import BoolArray, FloatArray, IntArray
@@ -58,14 +58,15 @@ class _Sets:
     results: pd.DataFrame | None = None
     scores: FloatArray | None = None
 
-    def take(self, places: IntArray) -> _Sets:
-        """Some of the sets, before the model is asked."""
-        return _Sets(
-            rows=self.rows[places],
-            sets=self.sets[places],
-            values=self.values[places],
-            costs=self.costs[places],
-            proven=self.proven[places],
+    @classmethod
+    def of(cls, found: SetValues, places: IntArray) -> _Sets:
+        """Some of the sets whose values are known, before the model is asked."""
+        return cls(
+            rows=found.rows[places],
+            sets=found.sets[places],
+            values=found.values[places],
+            costs=found.costs[places],
+            proven=found.proven[places],
         )
 
 
@@ -115,10 +116,15 @@ class AdditiveRun:
         sure = self._sign * start - line + slack + 0.5 * _BEYOND * size
         need = sure + 0.5 * _BEYOND * size
         terms = [self._feature_terms(number, one) for number, one in enumerate(best)]
-        sets = self._choose_values(solution, targets, terms, need)
+        rows = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
+        found = SetValues(terms, targets, need, rows, unpack(solution.masks, n_features))
         listed = np.ones(problem.n_rows, dtype=np.bool_)
         if problem.first_only and problem.minimise == "features":
-            solution, sets, listed = self._keep_first(solution, sets)
+            solution, sets, listed = self._keep_first(solution, found)
+        else:
+            everything = np.arange(len(rows))
+            found.find(everything)
+            sets = _Sets.of(found, everything)
         sets = self._check_values(sets, targets, terms)
         complete = np.full(problem.n_rows, all(one.complete for one in best))
         fewest = FreeSolution(
@@ -301,71 +307,24 @@ class AdditiveRun:
 
     # -- values of the sets --------------------------------------------------------------------------------------------
 
-    def _choose_values(
-        self, solution: Solution, targets: FloatArray, terms: list[FeatureTerms], need: FloatArray
-    ) -> _Sets:
-        """The least costly values of each set that gain what is needed."""
-        rows = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
-        sets = unpack(solution.masks, len(terms))
-        costs, proven = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
-        chosen = targets[rows].copy()
-
-        def members(place: int) -> list[int]:
-            return np.flatnonzero(sets[place]).tolist()
-
-        @cache
-        def values_of(number: int, row: int) -> Listed | Line:
-            return terms[number].of_row(row)
-
-        table = LineTable.of(terms, self._problem.n_rows)
-        plain = ~(sets & ~table.is_line[rows]).any(axis=1)
-        sizes = sets.sum(axis=1)
-        for size in np.unique(sizes[plain]).tolist():  # sets of nothing but lines, all at once
-            places = np.flatnonzero(plain & (sizes == size))
-            numbered = np.nonzero(sets[places])[1].reshape(len(places), size)
-            values, cost, works = table.least_cost(rows[places], numbered, need[rows[places]])
-            places, numbered = places[works], numbered[works]
-            chosen[places[:, None], numbered] = values[works]
-            costs[places], proven[places] = cost[works], True
-        for number in np.flatnonzero(sets[sizes == 1].any(axis=0)).tolist():  # one feature, all rows at once
-            places = np.flatnonzero((sizes == 1) & sets[:, number] & ~proven)
-            values, cost, works = terms[number].alone(rows[places], need[rows[places]])
-            chosen[places[works], number], costs[places[works]] = values[works], cost[works]
-            proven[places[works]] = True
-        places = np.flatnonzero(~proven)
-        if places.size:  # sets with lists of values, as far as those are the same for all rows
-            lists = ListTable.of(terms, rows[places], sets[places])
-            values, cost, works = least_costs(table, lists, rows[places], sets[places], need[rows[places]])
-            places = places[works]
-            chosen[places] = np.where(sets[places], values[works], chosen[places])
-            costs[places], proven[places] = cost[works], True
-        for place in np.flatnonzero(~proven).tolist():
-            row, numbers = int(rows[place]), members(place)
-            found = least_cost([values_of(number, row) for number in numbers], float(need[row]))
-            if found is not None:
-                chosen[place, numbers] = found.targets
-                costs[place], proven[place] = found.cost, found.proven
-            else:  # so near to the decision that only the model knows that the best values cross
-                costs[place] = sum(terms[number].cost(row, chosen[place, number]) for number in numbers)
-        return _Sets(rows=rows, sets=sets, values=chosen, costs=costs, proven=proven)
-
-    def _keep_first(self, solution: Solution, sets: _Sets) -> tuple[Solution, _Sets, BoolArray]:
+    def _keep_first(self, solution: Solution, found: SetValues) -> tuple[Solution, _Sets, BoolArray]:
         """The least costly set of each row, and the rows that have no others.
 
         Where the model refuses its values, others may cost less: all sets of such a row are kept.
         """
-        n_sets, n_rows = len(sets.rows), self._problem.n_rows
-        order = np.lexsort((np.arange(n_sets), sets.costs, sets.rows))
-        first = order[np.diff(sets.rows[order], prepend=-1) > 0]
-        checked = self._check(sets.take(first))
-        counts = np.bincount(sets.rows, minlength=n_rows)
+        n_rows = self._problem.n_rows
+        first = found.find_first()
+        checked = self._check(_Sets.of(found, first))
+        counts = np.diff(solution.offsets)
         listed = (counts == 0) | ((counts == 1) & solution.complete)
         refused = checked.rows[checked.refused]
         if refused.size:
             listed[refused] = True
-            first = np.union1d(first, np.flatnonzero(listed[sets.rows]))
-            checked = sets.take(first)
-        kept = np.bincount(sets.rows[first], minlength=n_rows)
+            others = np.flatnonzero(listed[found.rows])
+            found.find(others)
+            first = np.union1d(first, others)
+            checked = _Sets.of(found, first)
+        kept = np.bincount(found.rows[first], minlength=n_rows)
         smaller = replace(
             solution,
             offsets=np.concatenate([[0], np.cumsum(kept)]).astype(np.int64),
