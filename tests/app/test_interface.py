@@ -465,6 +465,18 @@ def test_a_cell_of_no_permitted_type_is_named_by_its_column(client, cell):
     assert error["message"] == "edits.duration: Input should be a finite number, a text, true, false or null."
 
 
+def test_an_error_about_an_unknown_entry_names_it_and_not_a_cell(client):
+    body = {"row": 0, "x" * 5000: 1, "edits": {"duration": [1]}, "limits": {"duration": {"low": "a"}}}
+    for more in ({}, {"model": "first"}):
+        answer = client.post("/api/explain", json={**more, **body})
+        error = error_of(answer)
+        assert answer.status_code == 422
+        assert len(error["field"]) <= 200
+        assert len(error["message"]) < 400
+    assert error["field"] == "model"
+    assert "true, false" not in error["message"]  # that is said of cells
+
+
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [

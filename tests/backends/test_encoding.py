@@ -12,6 +12,8 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder
 
 import sev
 from sev.backends._band import decision_band
+from sev.backends._encoding import ColumnwiseEncoding
+from sev.backends._protocol import CannotReadError
 from sev.exceptions import FallbackWarning
 
 
@@ -84,3 +86,23 @@ def test_band_of_a_plateau_holds_every_margin_that_scores_the_threshold():
     assert -1.0 - 1e-9 < low <= -1.0 <= 1.0 <= high < 1.0 + 1e-9
     assert decision_band(link, 2.0, 1e-12) == (np.inf, np.inf)
     assert decision_band(link, -1.0, 1e-12) == (-np.inf, -np.inf)
+
+
+def test_columns_that_turn_out_to_mix_features_leave_no_owners_behind():
+    def encode(rows):
+        a, b = np.asarray(rows, dtype=np.float64).T
+        return np.column_stack([a, b, a > 100, (a > 100) + 2.0 * (b > 100)]).astype(np.float64)
+
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "b"])
+    explainer = sev.Explainer(LogisticRegression().fit(frame, frame["a"] > 0), frame)
+    encoding = ColumnwiseEncoding(encode, explainer.form, explainer.space, frame)
+    owners = encoding.column_feature.copy()
+    query, reference = pd.DataFrame({"a": [200.0], "b": [200.0]}), pd.DataFrame({"a": [0.0], "b": [0.0]})
+    for _ in range(2):  # the second time as the first: the column is still without an owner
+        with pytest.raises(CannotReadError, match="more than one feature"):
+            encoding.own_new_columns(
+                query, reference, np.zeros(1, dtype=np.int64), encoding.encode(query), encoding.encode(reference)
+            )
+        assert not encoding.owns_all
+        assert encoding._owner.tolist() == [0, 1, -1, -1]
+        assert encoding.column_feature.tolist() == owners.tolist()

@@ -113,3 +113,23 @@ def test_chunks_without_rows_leave_nothing_in_a_file():
     for one in (mixed.slice(0, 0), mixed):
         writer.write(one)
     assert out.getvalue() == b'row,a,b\n7,1,"x"\n8,2,"y"\n'
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(["=1+2", "plain", None]),
+        pa.array(["=1+2", "plain", None]).dictionary_encode(),
+        pa.array([b"=1+2", b"plain", None]),
+        pa.array(["=1+2", "plain", None], type=pa.large_string()),
+        pa.array([b"=1+2", b"plain", None], type=pa.large_binary()),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_no_type_of_text_carries_a_formula_into_a_csv_file(column):
+    table = pa.table({"note": column, "number": [1, 2, 3]})
+    written = io.BytesIO()
+    writer = table_writer(written, TableFormat("csv"), table.schema)
+    writer.write(table)
+    writer.close()
+    assert written.getvalue().decode().replace('"', "").splitlines() == ["note,number", "'=1+2,1", "plain,2", ",3"]

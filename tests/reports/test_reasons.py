@@ -1,4 +1,5 @@
 import csv
+import io
 import json
 import subprocess
 import sys
@@ -260,11 +261,30 @@ def test_a_restriction_that_hides_nothing_is_silent(many):
     assert reasons(shown, CODES).hidden == ((),)  # a warning would be an error here
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "+1+1",
+        "-1+1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        " =1",
+        "＝1",
+        "＋1",
+        "－1",
+        "＠A1",
+        "\xa0=1",
+        "\u200b=1",
+        " -5",
+        "-٥",
+    ],
+)
 def test_cells_that_a_spreadsheet_would_run_are_escaped(text):
     assert escape_formula(text) == f"'{text}"
-    lines = list(csv.reader(to_csv(pd.DataFrame({"a": [text], text: [1]})).splitlines(keepends=True)))
-    assert any(cell.startswith("'") for line in lines for cell in line)
+    lines = list(csv.reader(io.StringIO(to_csv(pd.DataFrame({"a": [text], text: [1]})), newline="")))
+    assert lines == [["a", f"'{text}"], [f"'{text}", "1"]]
 
 
 @pytest.mark.parametrize("text", ["-5", "+3.5", "-1e-9", "plain", "", "a=b"])

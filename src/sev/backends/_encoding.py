@@ -166,7 +166,8 @@ class ColumnwiseEncoding:
             self._find_owners(mixer, rows, encoded[rows])
 
     def _find_owners(self, mixer: Mixer, rows: IntArray, encoded: FloatArray) -> None:
-        """Change one feature at a time and see which encoded columns move."""
+        """Change one feature at a time and see which encoded columns move; nothing is kept where that raises."""
+        owner = self._owner.copy()
         n_features = len(self._space)
         per_call = max(1, _ROWS_PER_CALL // len(rows))
         for first in range(0, n_features, per_call):
@@ -177,21 +178,21 @@ class ColumnwiseEncoding:
                 self._encode, np.tile(rows, len(features)), from_reference.reshape(-1, n_features)
             ).reshape(len(features), len(rows), -1)
             for feature, changed in zip(features.tolist(), hybrids, strict=True):
-                self._assign_columns(np.flatnonzero(_different(changed, encoded).any(axis=0)), feature)
+                self._assign_columns(owner, np.flatnonzero(_different(changed, encoded).any(axis=0)), feature)
+        self._owner, self.column_feature = owner, np.maximum(owner, 0)
 
-    def _assign_columns(self, columns: IntArray, feature: int) -> None:
-        owners = self._owner[columns]
+    def _assign_columns(self, owner: IntArray, columns: IntArray, feature: int) -> None:
+        owners = owner[columns]
         conflict = (owners >= 0) & (owners != feature)
         if conflict.any():
             column = int(columns[conflict][0])
-            one, other = self._space.features[self._owner[column]], self._space.features[feature]
+            one, other = self._space.features[owner[column]], self._space.features[feature]
             group = {f"{one.name} and {other.name}": [*one.columns, *other.columns]}
             raise CannotReadError(
                 f"encoded column {column} depends on more than one feature ({one.name!r} and {other.name!r}); if "
                 f"they may move as one, groups={group} makes one feature of them, for the exact search"
             )
-        self._owner[columns] = feature
-        self.column_feature = np.maximum(self._owner, 0)
+        owner[columns] = feature
 
     def _check_mixtures(self, mixer: Mixer, rows: IntArray, encoded: FloatArray, others: FloatArray) -> None:
         """Mix several features at once, before and after encoding: both must agree."""

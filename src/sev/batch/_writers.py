@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import io
 import json
@@ -17,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from sev._io import replacing
-from sev._spreadsheet import FORMULA_START, escape_formula
+from sev._spreadsheet import FORMULA_START, csv_line, escape_formula
 from sev.batch._excel import ExcelWriter
 from sev.batch._formats import TableFormat
 from sev.exceptions import BatchError
@@ -122,10 +121,8 @@ class _CsvWriter:
         self._file = file
         self._delimiter = delimiter
         self._raw = raw
-        header = io.StringIO()
         names = schema.names if raw else [escape_formula(name) for name in schema.names]
-        csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(names)
-        file.write(header.getvalue().encode())
+        file.write(csv_line(names, delimiter).encode())
 
     def write(self, table: pa.Table) -> None:
         if not table.num_rows:
@@ -189,8 +186,9 @@ def _escaped(table: pa.Table) -> pa.Table:
             column = column.cast(field.type.value_type)
         if not any(is_text(column.type) for is_text in _TEXTS):
             continue
-        # most columns have no such cell, and are left as they are
-        if pa.compute.any(pa.compute.match_substring_regex(column, f"^{FORMULA_START}")).as_py():
+        # most columns have no such cell, and are left as they are; the pattern names letters, which bytes do not have
+        is_bytes = pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
+        if is_bytes or pa.compute.any(pa.compute.match_substring_regex(column, f"^{FORMULA_START}")).as_py():
             cells = [None if cell is None else _escaped_cell(cell) for cell in column.to_pylist()]
             table = table.set_column(number, field.name, pa.array(cells, type=column.type))
     return table

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import numpy as np
 import pandas as pd
 
-from sev._spreadsheet import escape_formula
+from sev._spreadsheet import csv_line, escape_formula
 from sev.core import plain_value
 
 
 def to_csv(table: pd.DataFrame) -> str:
     """A table as CSV text with line feeds, numbers to twelve figures, missing values empty."""
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow([escape_formula(str(column)) for column in table.columns])
-    writer.writerows(
-        [_cell(value) for value in row]
-        for row in zip(*(table[column].tolist() for column in table.columns), strict=True)
-    )
-    return lines.getvalue()
+    rows = zip(*(table[column].tolist() for column in table.columns), strict=True)
+    head = csv_line(escape_formula(str(column)) for column in table.columns)
+    return head + "".join(csv_line(map(_cell, row)) for row in rows)
 
 
 def figure(number: float | None) -> float | None:
