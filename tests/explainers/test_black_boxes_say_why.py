@@ -34,6 +34,6 @@ def test_the_reason_is_kept_warned_of_and_shown(name, in_pipeline):
     assert reason in explainer.backend_reason
     message = next(str(one.message) for one in told if issubclass(one.category, FallbackWarning))
     # a budget may end a search with "feasible": nothing is called exact without it
-    assert "black box, exact within a budget of predictions: " in message
+    assert "proven only where the budget of predictions was enough. Why: " in message
     assert message.endswith(f"{explainer.backend_reason}.")
     assert f"Why not exact</th><td style='text-align: left'>{explainer.backend_reason}" in explainer._repr_html_()

@@ -111,8 +111,8 @@ def _warn(outcome: Outcome, doubted: dict[int, str]) -> None:
     counts = Counter([*outcome.doubts.rows.values(), *doubted.values()])
     for reason, count in sorted(counts.items()):
         warn_user(
-            f"{count} row{'s are' if count > 1 else ' is'} explained as a black box, exact within a budget of "
-            f"predictions: {reason}.",
+            f"{count} row{'s are' if count > 1 else ' is'} explained as a black box: sets are tried by calling "
+            f"the model, and an answer is proven only where the budget of predictions was enough. Why: {reason}.",
             FallbackWarning,
         )
 

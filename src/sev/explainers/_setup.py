@@ -312,8 +312,8 @@ class ExplainerSetup:
         if self.backend_reason == expected_reason or is_function(self.model):
             return None
         warn_user(
-            f"{type(self.model).__name__} is explained as a black box, exact within a budget of predictions: "
-            f"{self.backend_reason}.",
+            f"{type(self.model).__name__} is explained as a black box: sets are tried by calling the model, "
+            f"and an answer is proven only where the budget of predictions was enough. Why: {self.backend_reason}.",
             FallbackWarning,
         )
         return None
