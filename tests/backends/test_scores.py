@@ -292,7 +292,7 @@ def black_boxes():
 def test_a_black_box_always_says_why(name):
     model, n_classes, reason = black_boxes()[name]
     X, y = data(n_classes=n_classes)
-    with pytest.warns(FallbackWarning, match=f"within a budget.*{reason}"):
+    with pytest.warns(FallbackWarning, match=f"only where the budget of predictions was enough.*{reason}"):
         explainer = sev.Explainer(model.fit(X, y), X, y, target=1, reference="median", allow_positive_reference=True)
     assert reason in explainer.backend_reason
     again = sev.Explainer.from_parts(explainer.parts())  # no second warning for what is known
