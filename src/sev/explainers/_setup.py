@@ -24,7 +24,7 @@ from sev.core import warn_user
 from sev.credibility import LazyCredibility, OtherRows
 from sev.exceptions import FallbackWarning, InputError
 from sev.explainers._checks import reference_scores
-from sev.explainers._html import explainer_as_html
+from sev.explainers._notebook_view import explainer_as_html
 from sev.explainers._origin import Origin
 from sev.explainers._task import Task
 from sev.files import ExplainerParts, TargetParts

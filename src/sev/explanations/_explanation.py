@@ -16,7 +16,7 @@ from sev.explanations._alternatives import Alternative, alternatives_of
 from sev.explanations._changes import Change, Efforts, EnoughValues, changes_between, cost_of
 from sev.explanations._classes import ClassScores
 from sev.explanations._credibilities import ChangeDistance, distance_of
-from sev.explanations._html import one_as_html
+from sev.explanations._notebook_view import one_as_html
 from sev.explanations._pair import Pair
 from sev.explanations._statements import statement_of
 from sev.explanations._verification import Claims, verify

@@ -20,8 +20,8 @@ from sev.explanations._columns import ExplanationColumns
 from sev.explanations._document import from_document, to_document
 from sev.explanations._explanation import Explanation
 from sev.explanations._groups import Groups, summary_by
-from sev.explanations._html import many_as_html
 from sev.explanations._indexing import ByLabel, place_of, places_of
+from sev.explanations._notebook_view import many_as_html
 from sev.explanations._one_of_many import explanation_of
 from sev.explanations._source import ExplainerLike
 from sev.explanations._statements import statements_of

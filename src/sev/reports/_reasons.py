@@ -16,7 +16,7 @@ from sev.core import warn_user
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
 from sev.explanations import ExplainerLike, Explanations, Source
 from sev.reports._codes import Codes, CodesLike, Direction, load_codes
-from sev.reports._html import reasons_as_html
+from sev.reports._notebook_view import reasons_as_html
 from sev.reports._notices import notices_of, write_notices
 from sev.reports._ranking import Ranking, named_features, rank_features
 from sev.reports._reason_tables import IN_RECORDS, Alone, Reason, long_table, wide_table
