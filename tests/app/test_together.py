@@ -32,6 +32,12 @@ def rounded(value):
     return list(map(rounded, value)) if isinstance(value, (list, tuple)) else value
 
 
+@pytest.fixture(autouse=True)
+def _searches_are_quick(monkeypatch):
+    """What is joined does not depend on how busy the machine is: a second counts as quick."""
+    monkeypatch.setattr("sev.app._served_model._QUICK_SEARCH", 1.0)
+
+
 def requests_of(rows, **options):
     return [ExplainRequest(row=row, **options) for row in rows]
 
