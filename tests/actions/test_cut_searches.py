@@ -57,18 +57,32 @@ def test_a_search_that_ends_proves_no_least_cost():
     assert "feasible" in statuses
 
 
+def smooth(frame):
+    return 1 / (1 + np.exp(12 - np.asarray(frame, dtype=float).sum(axis=1)))
+
+
+@pytest.mark.parametrize("rules", [[], ["a >= 2", "b + c >= 7"]])
+def test_a_set_as_small_as_its_bound_is_proven(rules):
+    """Whatever ended the search, and however the set was found."""
+    rows, labels = rows_and_labels()
+    explainer = sev.Explainer(smooth, rows, labels, actions=sev.Actions(rules=rules))
+    cut = 0
+    for most in range(100, 1500, 100):
+        one = explainer.explain_one(QUERY, values="any", max_predictions=most)
+        if one.size is not None:
+            cut += not one.sets_complete
+            assert (one.status == "optimal") == (one.size == one.lower_bound)
+    assert cut
+
+
 def test_a_set_without_proof_keeps_the_rules():
     rows, labels = rows_and_labels()
-
-    def smooth(frame):
-        return 1 / (1 + np.exp(12 - np.asarray(frame, dtype=float).sum(axis=1)))
-
     explainer = sev.Explainer(smooth, rows, labels, actions=sev.Actions(rules=["a >= 2", "b + c >= 7"]))
     found = 0
     for most in range(600, 1500, 150):
         one = explainer.explain_one(QUERY, values="any", max_predictions=most)
         if one.size is not None:
-            found += one.status == "feasible"
+            found += not one.sets_complete
             assert one.result["a"] >= 2
             assert one.result["b"] + one.result["c"] >= 7
     assert found

@@ -211,12 +211,15 @@ class _RowSearch:
             builder.unexplainable(self._row, n_active=len(self._features))
 
     def _give_up(self, builder: SolutionBuilder, *, lower_bound: int) -> list[Found]:
-        """Some set that crosses, without a proof, from what was kept back of the budget."""
+        """Some set that crosses, from what was kept back of the budget; proven only if it has no feature to spare."""
         some = find_some(self._evaluate, self._candidates, self._features, self._largest_size(), self._kept_back)
         if some is None:
             builder.undecided(self._row, lower_bound=lower_bound)
             return []
-        builder.feasible(self._row, _packed([some]), lower_bound=lower_bound)
+        if self._problem.minimise == "cost":
+            builder.feasible(self._row, _packed([some]), lower_bound=lower_bound)
+        else:
+            builder.found(self._row, _packed([some]), lower_bound=lower_bound, complete=False, proven=False)
         return [some]
 
     def _level(self, size: int) -> list[Found]:
