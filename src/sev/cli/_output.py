@@ -1,4 +1,4 @@
-"""What commands write: results on standard output, everything else on standard error."""
+"""What commands write: results on standard output; progress and everything else on standard error."""
 
 from __future__ import annotations
 

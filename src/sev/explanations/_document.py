@@ -12,7 +12,7 @@ from sev.core import Answers, Status, __version__, n_words, pack, plain_value, u
 from sev.exceptions import InputError
 from sev.explanations._changes import EnoughValues, enough_from_plain, enough_to_plain, limits_to_plain
 from sev.explanations._classes import ClassScores
-from sev.explanations._tables import name_from_plain, name_to_plain, table_from_plain, table_to_plain
+from sev.explanations._json_tables import name_from_plain, name_to_plain, table_from_plain, table_to_plain
 from sev.text import Labels, NotPermitted
 from sev.typing import JSONObject, Kind, Minimise, Order, Parsed, Values, ValuesSearched
 

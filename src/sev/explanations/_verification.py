@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sev.core import Status, list_names, plain_value, python_value, unpack
 from sev.exceptions import VerificationError
-from sev.explanations._tables import lost_cells
+from sev.explanations._json_tables import lost_cells
 from sev.space import FeatureSpace, MixedRows
 from sev.typing import BoolArray, ClassLabel, ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values
 

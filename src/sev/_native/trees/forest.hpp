@@ -9,7 +9,7 @@
 
 namespace sev::trees {
 
-/// Flags of a node; the numbers are those of ``backends/trees/forest.py``.
+/// Flags of a node; the numbers are those of ``backends/trees/_forest.py``.
 enum Flag : std::int64_t {
     nan_left = 1,        // missing values go left
     categorical = 2,     // left when the category is in the node's set

@@ -32,7 +32,7 @@ with name_missing("torch", extra="train", feature="sev.losses"):
         weighted_mean,
     )
     from sev.training.losses._one_step import AllOptMinus, AllOptPlus, neighbours
-    from sev.training.losses._others import RateGuard, ReferenceTerm, VolOpt
+    from sev.training.losses._other_losses import RateGuard, ReferenceTerm, VolOpt
     from sev.training.losses._sum import SEVLoss
 
 __all__ = [

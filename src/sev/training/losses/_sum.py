@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from sev.exceptions import InputError
 from sev.training.losses._formula import Batch, LossFormula, LossParts
 from sev.training.losses._one_step import AllOptMinus, AllOptPlus, OneStep
-from sev.training.losses._others import RateGuard, ReferenceTerm
+from sev.training.losses._other_losses import RateGuard, ReferenceTerm
 from sev.training.losses._rows import Numbers, Rows, Scores
 
 

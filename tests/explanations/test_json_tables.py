@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sev.explanations._tables import LostCell, lost_cells, table_from_plain, table_to_plain
+from sev.explanations._json_tables import LostCell, lost_cells, table_from_plain, table_to_plain
 from sev.space import FeatureSpace, MixedRows, TableForm, is_nan_value
 
 BIG = 2**53 + 1
