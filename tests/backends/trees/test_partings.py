@@ -1,4 +1,4 @@
-"""Going from parting to parting gives the very sums that looking at every split gives, which the definition has confirmed."""
+"""Going from parting to parting gives the very sums that looking at every split gives."""
 
 import numpy as np
 import pytest
@@ -103,9 +103,8 @@ def test_a_tree_may_have_as_many_splits_as_a_word_has_bits():
     nodes[2 * at] = (2 * at + 1) << 32
     values = np.zeros(2 * n + 1)
     values[2 * at], values[2 * at + 1], values[2 * n] = at, -at, 7.0
-    forest = _native.Forest(
-        nodes, values, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint64), n_columns=1, base=0.0,
-    )  # fmt: skip
+    none = np.zeros(1, dtype=np.int64)
+    forest = _native.Forest(nodes, values, none, none, np.zeros(0, dtype=np.uint64), n_columns=1, base=0.0)
     queries = np.arange(-1.0, n + 1.0)[:, None] + 0.5
     rules = _native.Rules(minus=True, sign=1.0, sure=100.0, limit=100.0, max_size=1)
     for reference in (-5.0, 30.5, 100.0, np.nan):
