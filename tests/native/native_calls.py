@@ -107,12 +107,12 @@ def call_each_kernel():
     assert forest.depth == 3
     assert forest.n_trees == 12
     features = np.arange(8)
-    marked = forest.mark(np.zeros(8))
+    marked, parted = forest.mark(np.zeros(8)), forest.mark(np.zeros(8), partings=True)
     patterns = _native.Patterns(marked, features, np.ones(8, dtype=bool), True, 1.0)
     queries, active = rng.normal(size=(3, 8)), np.ones((3, 8), dtype=bool)
-    for some in (patterns, None):
+    for ground, some in ((marked, patterns), (marked, None), (parted, None)):
         rules = _native.Rules(minus=True, sign=1.0, sure=-0.1, limit=0.1, max_size=8)
-        session = _native.Session(marked, some, queries, active, features, rules, 1e-12)
+        session = _native.Session(ground, some, queries, active, features, rules, 1e-12)
         session.facts(np.arange(3))
         session.query_margins()
         session.helpful(np.arange(3))

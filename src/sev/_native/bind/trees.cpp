@@ -15,6 +15,7 @@ namespace {
 
 using namespace nb::literals;
 using trees::Forest;
+using trees::Partings;
 using trees::Patterns;
 using trees::Rules;
 
@@ -33,6 +34,7 @@ std::vector<std::int32_t> features_of(const Ints& column_feature, std::size_t n_
 /// A forest with the direction of one reference in its nodes.
 struct MarkedForest {
     Forest forest;
+    std::unique_ptr<Partings> partings;  // for many rows
 };
 
 std::shared_ptr<Forest> make_forest(Ints nodes, Floats values, Ints roots, Ints category_first, Words category_words,
@@ -59,11 +61,13 @@ nb::ndarray<nb::numpy, double> margins(const Forest& forest, FloatRows rows) {
     return to_numpy(std::move(sums));
 }
 
-std::shared_ptr<MarkedForest> mark(const Forest& forest, Floats reference) {
+std::shared_ptr<MarkedForest> mark(const Forest& forest, Floats reference, bool partings) {
     const Span<const double> row = span(reference);
     require(row.size() == forest.n_columns(), "the reference must have a value for each column of the forest");
     nb::gil_scoped_release release;
-    return std::make_shared<MarkedForest>(MarkedForest{forest.marked(row.data())});
+    auto marked = std::make_shared<MarkedForest>(MarkedForest{forest.marked(row.data()), nullptr});
+    if (partings) marked->partings = std::make_unique<Partings>(marked->forest);
+    return marked;
 }
 
 std::shared_ptr<Patterns> make_patterns(const MarkedForest& marked, Ints column_feature, Bools allowed, bool minus, double sign) {
@@ -101,7 +105,7 @@ public:
         require(forest_ != nullptr, "there must be a forest");
         require(active.shape(1) < (std::size_t{1} << 31), "too many features");
         session_ = std::make_unique<trees::Session>(trees::Problem{
-            &forest_->forest, patterns_.get(), matrix(queries_), bytes(active_),
+            &forest_->forest, forest_->partings.get(), patterns_.get(), matrix(queries_), bytes(active_),
             features_of(column_feature, forest_->forest.n_columns(), active_.shape(1)), rules, grid});
     }
 
@@ -245,7 +249,8 @@ void bind_trees(nb::module_& m) {
         .def(nb::new_(&make_forest), "nodes"_a.noconvert(), "values"_a.noconvert(), "roots"_a.noconvert(),
              "category_first"_a.noconvert(), "category_words"_a.noconvert(), "n_columns"_a, "base"_a)
         .def("margins", &margins, "rows"_a.noconvert(), "The sum of the leaves that each row reaches.")
-        .def("mark", &mark, "reference"_a.noconvert(), "The forest with the directions of a reference.")
+        .def("mark", &mark, "reference"_a.noconvert(), "partings"_a = false,
+             "The forest with the directions of a reference, and for many rows with where it parts from them.")
         .def_prop_ro("depth", &Forest::depth)
         .def_prop_ro("n_trees", &Forest::n_trees);
     nb::class_<MarkedForest>(m, "MarkedForest", "A forest with the direction of one reference in its nodes.");

@@ -51,6 +51,17 @@ inline int count_bits(std::uint64_t word) {
 #endif
 }
 
+/// The place of the lowest bit of a word that is not zero.
+inline std::size_t lowest_bit(std::uint64_t word) {
+#if defined(_MSC_VER)
+    unsigned long place = 0;
+    _BitScanForward64(&place, word);
+    return place;
+#else
+    return static_cast<std::size_t>(__builtin_ctzll(word));
+#endif
+}
+
 /// Where a set of features has the bit of one feature.
 inline std::size_t word_of(std::size_t feature) { return feature >> 6; }
 inline std::uint64_t bit_of(std::size_t feature) { return std::uint64_t{1} << (feature & 63); }

@@ -15,8 +15,9 @@ std::size_t Row::bytes() const {
            cubes.leaf.capacity() * 8 + cubes.member.capacity() * 4 + linear.capacity() * 8 + feature.capacity() * 4;
 }
 
-Collapser::Collapser(const Forest& forest, const std::vector<std::int32_t>& column_feature, std::size_t n_features)
-    : forest_(forest), column_feature_(column_feature), state_(n_features), number_(n_features) {}
+Collapser::Collapser(const Forest& forest, const Partings* partings, const std::vector<std::int32_t>& column_feature,
+                     std::size_t n_features)
+    : forest_(forest), partings_(partings), column_feature_(column_feature), state_(n_features), number_(n_features) {}
 
 void Collapser::collapse(const double* query, const std::uint8_t* active, const Rules& rules, Row& row) {
     query_ = query;
@@ -30,32 +31,38 @@ void Collapser::collapse(const double* query, const std::uint8_t* active, const 
     row.linear.clear();
     row.feature.clear();
     row.constant = rules.sign * forest_.base();
-    for (const std::int32_t root : forest_.roots()) walk_tree(root);
+    if (partings_ == nullptr) {
+        const auto descend = [this](const Partings::Path& from) { return walk(static_cast<std::int64_t>(from.splits)); };
+        for (const std::int32_t root : forest_.roots()) collapse_tree({static_cast<std::uint64_t>(root), 0.0}, descend);
+        return;
+    }
+    partings_->mark(forest_, query, marks_);
+    for (std::size_t tree = 0; tree < marks_.size(); ++tree) {
+        partings_->prefetch_first(tree + 4, marks_);
+        collapse_tree(partings_->path(tree), [&](const Partings::Path& from) { return follow(tree, from); });
+    }
 }
 
-void Collapser::walk_tree(std::int64_t root) {
+template <class Descend>
+void Collapser::collapse_tree(const Partings::Path& root, const Descend& descend) {
     path_.clear();
-    std::int64_t node = descend(root);
-    const double value = rules_->sign * forest_.nodes()[node].value;
+    const double value = rules_->sign * descend(root);
     if (path_.empty()) {
         row_->constant += value;
         return;
     }
     write_cube(value);
-    while (!forks_.empty()) {
-        node = descend(take_other_side());
-        write_cube(rules_->sign * forest_.nodes()[node].value);
-    }
+    while (!forks_.empty()) write_cube(rules_->sign * descend(take_other_side()));
     end_tree();
 }
 
-/// Follow the path to a leaf. Where query and reference part on a feature, it stays out of the set first.
-std::int64_t Collapser::descend(std::int64_t at) {
+/// Go down to a leaf. Where query and reference part on a feature, it stays out of the set first.
+double Collapser::walk(std::int64_t at) {
     const Node* nodes = forest_.nodes();
     for (;;) {
         const Node& node = nodes[at];
         const std::int64_t left = left_of(node);
-        if (left == 0) return at;
+        if (left == 0) return node.value;
         const std::size_t column = column_of(node);
         const std::int64_t query_side = forest_.side_of(node, query_[column]);
         if (query_side == reference_side(node)) {
@@ -65,12 +72,27 @@ std::int64_t Collapser::descend(std::int64_t at) {
         const std::int32_t feature = column_feature_[column];
         const std::int64_t stay = rules_->minus ? query_side : 1 - query_side;
         const State state = state_[static_cast<std::size_t>(feature)];
-        if (state == State::open) fork(feature, left + 1 - stay);
+        if (state == State::open) fork(feature, {static_cast<std::uint64_t>(left + 1 - stay), 0.0});
         at = left + (state == State::in ? 1 - stay : stay);
     }
 }
 
-void Collapser::fork(std::int32_t feature, std::int64_t other) {
+/// The same from parting to parting: between them the way is that of the reference.
+double Collapser::follow(std::size_t tree, Partings::Path path) {
+    const std::uint64_t marks = marks_[tree];
+    while ((path.splits & marks) != 0) {
+        const std::size_t bit = lowest_bit(path.splits & marks);
+        const Partings::Split& split = partings_->split(tree, bit);
+        path.splits &= ~std::uint64_t{1} << bit;  // what the reference meets further down
+        const std::int32_t feature = column_feature_[split.column];
+        const State state = state_[static_cast<std::size_t>(feature)];
+        if (state == State::open) fork(feature, rules_->minus ? path : split.away);
+        if ((state == State::in) != rules_->minus) path = split.away;
+    }
+    return path.leaf;
+}
+
+void Collapser::fork(std::int32_t feature, const Partings::Path& other) {
     std::int32_t& number = number_[static_cast<std::size_t>(feature)];
     if (number < 0) {
         number = static_cast<std::int32_t>(row_->feature.size());
@@ -83,7 +105,7 @@ void Collapser::fork(std::int32_t feature, std::int64_t other) {
 }
 
 /// Back to the last fork, with its feature in the set.
-std::int64_t Collapser::take_other_side() {
+Partings::Path Collapser::take_other_side() {
     const Fork fork = forks_.back();
     forks_.pop_back();
     for (std::size_t d = fork.depth + 1; d < path_.size(); ++d)
@@ -91,7 +113,7 @@ std::int64_t Collapser::take_other_side() {
     path_.resize(fork.depth + 1);
     path_.back().in = true;
     state_[static_cast<std::size_t>(path_.back().feature)] = State::in;
-    return fork.node;
+    return fork.other;
 }
 
 void Collapser::write_cube(double value) {
@@ -99,12 +121,10 @@ void Collapser::write_cube(double value) {
     const std::size_t depth = path_.size(), begin = cubes.member.size();
     cubes.member.resize(begin + depth);
     std::int32_t *front = cubes.member.data() + begin, *back = front + depth;
-    for (const Step& step : path_) {
-        const std::int32_t number = number_[static_cast<std::size_t>(step.feature)];
-        if (step.in)
-            *front++ = number;
-        else
-            *--back = number;
+    for (const Step& step : path_) {  // which end cannot be guessed: no branch
+        *front = back[-1] = number_[static_cast<std::size_t>(step.feature)];
+        front += step.in ? 1 : 0;
+        back -= step.in ? 0 : 1;
     }
     cubes.need.push_back(static_cast<std::int32_t>(front - cubes.member.data() - static_cast<std::ptrdiff_t>(begin)));
     cubes.leaf.push_back(value);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trees/forest.hpp"
+#include "trees/partings.hpp"
 
 namespace sev::trees {
 
@@ -48,8 +49,9 @@ struct Row {
 
 class Collapser {
 public:
-    /// ``forest`` is marked with the reference.
-    Collapser(const Forest& forest, const std::vector<std::int32_t>& column_feature, std::size_t n_features);
+    /// ``forest`` is marked with the reference; without ``partings`` every split of its trees is looked at.
+    Collapser(const Forest& forest, const Partings* partings, const std::vector<std::int32_t>& column_feature,
+              std::size_t n_features);
 
     void collapse(const double* query, const std::uint8_t* active, const Rules& rules, Row& row);
 
@@ -60,23 +62,27 @@ private:
         bool in;
     };
     struct Fork {
-        std::int64_t node;
+        Partings::Path other;  // where partings are not known: the node, as its number
         std::size_t depth;
     };
 
-    void walk_tree(std::int64_t root);
-    std::int64_t descend(std::int64_t node);
-    void fork(std::int32_t feature, std::int64_t other);
-    std::int64_t take_other_side();
+    template <class Descend>
+    void collapse_tree(const Partings::Path& root, const Descend& descend);
+    double walk(std::int64_t at);
+    double follow(std::size_t tree, Partings::Path path);
+    void fork(std::int32_t feature, const Partings::Path& other);
+    Partings::Path take_other_side();
     void write_cube(double value);
     void end_tree();
 
     const Forest& forest_;
+    const Partings* partings_;
     const std::vector<std::int32_t>& column_feature_;
     std::vector<State> state_;
     std::vector<std::int32_t> number_;  // of each feature that was met, else -1
     std::vector<Step> path_;
     std::vector<Fork> forks_;
+    std::vector<std::uint64_t> marks_;  // the splits of each tree at which query and reference part
     const double* query_ = nullptr;
     const Rules* rules_ = nullptr;
     Row* row_ = nullptr;

@@ -35,7 +35,7 @@ JointSession::JointSession(JointProblem problem) : problem_(std::move(problem)),
     const std::size_t n = n_rows();
     if (problem_.forest != nullptr) {
         check_forest(*problem_.forest, problem_.queries, problem_.column_feature, problem_.active);
-        collapsers_.emplace_back(*problem_.forest, problem_.column_feature, n_features());
+        collapsers_.emplace_back(*problem_.forest, nullptr, problem_.column_feature, n_features());
     } else {
         require(problem_.start.size() == n && problem_.gains.n_rows() == n, "all arrays must have the same number of rows");
         require(problem_.gains.n_columns() == n_features(), "active and gains must have the same number of features");
@@ -44,7 +44,7 @@ JointSession::JointSession(JointProblem problem) : problem_(std::move(problem)),
             "all arrays must have the same number of rows");
     if (problem_.other == nullptr) return;
     check_forest(*problem_.other, problem_.other_queries, problem_.other_column_feature, problem_.active);
-    collapsers_.emplace_back(*problem_.other, problem_.other_column_feature, n_features());
+    collapsers_.emplace_back(*problem_.other, nullptr, problem_.other_column_feature, n_features());
 }
 
 namespace {

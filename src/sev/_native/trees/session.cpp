@@ -32,7 +32,7 @@ void require(bool holds, const char* what) {
 
 Session::Session(Problem problem)
     : problem_(std::move(problem)),
-      collapser_(*problem_.forest, problem_.column_feature, problem_.active.n_columns()),
+      collapser_(*problem_.forest, problem_.partings, problem_.column_feature, problem_.active.n_columns()),
       query_margins_(problem_.queries.n_rows(), std::numeric_limits<double>::quiet_NaN()),
       kept_(problem_.queries.n_rows()) {
     require(problem_.queries.n_columns() == problem_.forest->n_columns(), "queries must have a column for each of the forest");

@@ -16,6 +16,7 @@ namespace sev::trees {
 /// What is asked; the arrays stay where they are.
 struct Problem {
     const Forest* forest;  // marked with the reference
+    const Partings* partings;  // of the same forest; null where every split is looked at
     const Patterns* patterns;  // null where the trees are walked
     Matrix<const double> queries;
     Matrix<const std::uint8_t> active;

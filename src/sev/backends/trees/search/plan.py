@@ -25,6 +25,9 @@ PATTERN_SPLITS, PATTERN_FEATURES = 8, 64
 MOST_PATTERNS, MOST_PATTERN_BITS = 600_000, 100_000_000
 #: Tables to keep: for several references, both kinds, with and without restricted features.
 MOST_PATTERN_TABLES = 16
+#: Rows of one reference after which it pays to sort all splits, so that a walk goes only to those at which row and
+#: reference part (sorting takes as long as walking about so many rows), and splits of a tree that fit one word.
+ROWS_FOR_PARTINGS, PARTING_SPLITS = 50, 64
 
 # -- which tables a row may have ---------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from sev.backends.trees.search import plan
 from sev.backends.trees.search.joint import solve_joint_trees
 from sev.backends.trees.search.run import Run
 from sev.core import Problem, Solution
-from sev.typing import BoolArray, FloatArray
+from sev.typing import BoolArray, FloatArray, IntArray
 
 _MOST_SIZE = 1 << 40
 
@@ -29,6 +29,16 @@ class _Known:
     patterns: _native.Patterns | None
 
 
+@dataclass(frozen=True)
+class _Marked:
+    """The forest with the directions of one reference, and rows seen of it."""
+
+    key: bytes
+    n_rows: int
+    forest: _native.MarkedForest
+    has_partings: bool
+
+
 class Solver:
     """Answers problems over one forest; safe to use from threads."""
 
@@ -36,7 +46,7 @@ class Solver:
         self._forest = forest
         self._noise = noise
         self._grid = grid  # margins closer than this count as equal in the order of sets
-        self._marked: tuple[bytes, _native.MarkedForest] | None = None
+        self._marked: _Marked | None = None
         self._known: tuple[_Known, ...] = ()
 
     def solve(self, problem: Problem) -> Solution:
@@ -52,7 +62,7 @@ class Solver:
             minus=problem.kind == "minus", sign=sign, sure=sure, limit=limit,
             max_size=_MOST_SIZE if max_size is None else min(max_size, _MOST_SIZE),
         )  # fmt: skip
-        marked = self._forest_for(problem.reference)
+        marked = self._forest_for(problem.reference, problem.n_rows)
         patterns = self._patterns_for(problem, sign, marked)
         session = _native.Session(
             marked, patterns,
@@ -64,14 +74,21 @@ class Solver:
         looked_up = patterns is not None and plan.looks_up_triples(self._forest.depth)
         return Run(session, problem, sure, looks_up_triples=looked_up).solve()
 
-    def _forest_for(self, reference: FloatArray) -> _native.MarkedForest:
+    def _forest_for(self, reference: FloatArray, n_rows: int) -> _native.MarkedForest:
         key = reference.tobytes()
         marked = self._marked  # one read: another thread may put in another reference at any time
-        if marked is None or marked[0] != key:
+        known = marked if marked is not None and marked.key == key else None
+        if known is not None and known.has_partings:
+            return known.forest
+        n_rows += known.n_rows if known is not None else 0
+        parts = n_rows >= plan.ROWS_FOR_PARTINGS and self._most_splits <= plan.PARTING_SPLITS
+        if known is None or parts:
             row = np.ascontiguousarray(reference, dtype=np.float64)
-            marked = (key, self._forest.native.mark(row))
-            self._marked = marked
-        return marked[1]
+            forest = self._forest.native.mark(row, partings=parts)
+        else:
+            forest = known.forest
+        self._marked = _Marked(key, n_rows, forest, parts)
+        return forest
 
     def _patterns_for(self, problem: Problem, sign: float, marked: _native.MarkedForest) -> _native.Patterns | None:
         """Tables for many rows and one reference; None where they do not pay."""
@@ -104,16 +121,26 @@ class Solver:
         return patterns
 
     @cached_property
+    def _splits(self) -> IntArray:
+        """Splits of each tree."""
+        nodes, roots = self._forest.nodes, self._forest.roots
+        is_split = (nodes >> 32 != 0).astype(np.int64)
+        return np.add.reduceat(is_split, roots) if roots.size else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def _most_splits(self) -> int:
+        return int(self._splits.max(initial=0))
+
+    @cached_property
     def _is_small(self) -> bool:
         """Whether every tree has few enough plain splits for all their patterns to be written down."""
-        nodes, roots = self._forest.nodes, self._forest.roots
-        if not roots.size or (nodes & SPECIAL).any():
+        splits = self._splits
+        if not splits.size or (self._forest.nodes & SPECIAL).any():
             return False
-        splits = np.add.reduceat((nodes >> 32 != 0).astype(np.int64), roots)
         return bool(
-            splits.max() <= plan.PATTERN_SPLITS
+            self._most_splits <= plan.PATTERN_SPLITS
             and (1 << splits).sum() <= plan.MOST_PATTERNS
-            and int(splits.sum()) * roots.size <= plan.MOST_PATTERN_BITS
+            and int(splits.sum()) * splits.size <= plan.MOST_PATTERN_BITS
         )
 
 
