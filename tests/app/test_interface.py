@@ -348,6 +348,24 @@ def test_price_tells_what_each_lock_costs(client, loans, refused):
     assert accepted["prices"] == []
 
 
+def test_locks_that_are_not_set_are_priced_in_one_call(client, loans, refused, monkeypatch):
+    explainer, applicants = loans
+    row = applicants[list(explainer.feature_names)].iloc[refused[0]]
+    table = explainer.price(row, ["checking_status", "duration"], values="reference")
+    calls = []
+    price = type(explainer).price
+
+    def count(self, row, names, **options):
+        calls.append(list(names))
+        return price(self, row, names, **options)
+
+    monkeypatch.setattr(type(explainer), "price", count)
+    answer = post(client, "price", row=refused[0], locks=["checking_status", "duration"])
+    assert calls == [["checking_status", "duration"]]
+    sizes = [None if np.isnan(size) else size for size in table["size_with"].astype(float)]
+    assert [one["size_with"] for one in (*answer["prices"], answer["together"])] == sizes
+
+
 def test_the_letter_has_the_codes_that_were_given(loans, connect, refused):
     explainer, applicants = loans
     codes = {

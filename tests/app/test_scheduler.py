@@ -259,6 +259,30 @@ def test_a_machine_that_is_busy_with_other_things_does_not_look_like_a_model_tha
     assert requests_at_once(clock.predict) == (os.cpu_count() or 1)
 
 
+def test_the_time_in_which_others_have_the_processor_is_not_a_model_that_waits(monkeypatch):
+    import os
+
+    class Clock:
+        """Every call that is measured waits for other processes, longer than it works."""
+
+        seconds = queued = 0.0
+
+        def perf_counter(self):
+            return self.seconds
+
+        def thread_time(self):
+            return self.seconds - self.queued
+
+        def predict(self):
+            self.seconds += 0.2
+            self.queued += 0.17
+
+    clock = Clock()
+    monkeypatch.setattr("sev.app._scheduler.time", clock)
+    monkeypatch.setattr("sev.app._scheduler._queued_seconds", lambda: clock.queued)
+    assert requests_at_once(clock.predict) == (os.cpu_count() or 1)
+
+
 class Counter:
     """Work for several requests at once that remembers its groups."""
 

@@ -76,6 +76,26 @@ def test_the_model_scores_rows_of_several_people_in_one_call(loans, refused, mon
     assert sizes == [4, 3]
 
 
+@pytest.mark.parametrize("mode", ["reference", "any"])
+def test_what_a_lock_hides_is_searched_for_all_of_them_at_once(service, refused, monkeypatch, mode):
+    from sev.explainers._source import ExplainerSource
+
+    sizes = []
+    explain = ExplainerSource.explain
+
+    def count(self, queries):
+        sizes.append(len(queries))
+        return explain(self, queries)
+
+    monkeypatch.setattr(ExplainerSource, "explain", count)
+    requests = requests_of(refused[:4], mode=mode, limits={"duration": {"frozen": True}})
+    together = list(service.explain_together(requests, [Ticket(60) for _ in requests]))
+    assert sizes == [4]
+    for request, found in zip(requests, together, strict=True):
+        assert plain(found) == plain(service.explain(request, Ticket(60)))
+    assert sizes == [4, 1, 1, 1, 1]
+
+
 def test_what_is_wrong_with_one_request_is_told_to_nobody_else(service, refused):
     bad = [
         ExplainRequest(row=10**6),

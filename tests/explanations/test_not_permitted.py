@@ -88,3 +88,37 @@ def test_brute_force_agrees_on_random_rows(explainer):
         elif other and free.sizes[row] == kept.sizes[row]:
             expected = "equal"
         assert kept.not_permitted[row] == expected
+
+
+@pytest.fixture
+def searched_again(monkeypatch):
+    """How many rows each search without the restriction was about."""
+    from sev.explainers._source import ExplainerSource
+
+    counts = []
+    explain = ExplainerSource.explain
+
+    def count(self, queries):
+        counts.append(len(queries))
+        return explain(self, queries)
+
+    monkeypatch.setattr(ExplainerSource, "explain", count)
+    return counts
+
+
+def test_only_rows_that_were_explained_are_searched_again(explainer, searched_again):
+    nothing_to_undo = pd.DataFrame({"age": [0.0], "debt": [1.0], "late": [1.0]})
+    rows = pd.concat([nothing_to_undo, ROWS, nothing_to_undo], ignore_index=True)
+    many = explainer.explain(rows, restricted=["age"])
+    assert many.not_permitted == ("none", "smaller", "none", "only", "none")
+    assert explainer.explain(nothing_to_undo, restricted=["age"]).not_permitted == ("none",)
+    assert searched_again == [3]
+
+
+def test_the_sentences_of_all_sets_come_from_one_search(explainer, searched_again):
+    row = pd.DataFrame({"age": [1.5], "debt": [5.0], "late": [5.0]})
+    one = explainer.explain(row, restricted=["age"])[0]
+    sets = one.alternatives()
+    assert [some.explanation.features for some in sets] == [("debt", "late")]
+    assert {some.explanation.not_permitted for some in sets} | {one.not_permitted} == {"equal"}
+    assert searched_again == [1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -174,8 +175,20 @@ class Overview:
 
     # -- groups --------------------------------------------------------------------------------------------------------
 
-    def groups(self, by: str) -> GroupsAnswer:
+    def groups(self, by: str, language: str | None = None) -> GroupsAnswer:
         """Answer ``GET /api/groups``."""
+        return self._in_language(language)._groups(by)
+
+    def _in_language(self, language: str | None) -> Overview:
+        """The same with labels of another language; what is known is shared."""
+        served = self._served.speaking(language)
+        if served is self._served:
+            return self
+        other = copy(self)
+        other._served = served
+        return other
+
+    def _groups(self, by: str) -> GroupsAnswer:
         known = np.flatnonzero(self.statuses.known)
         if self._table.kind_of_checked(by) == "number":
             parts = self._number_groups(by, known)
@@ -204,7 +217,7 @@ class Overview:
         for number, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
             inside = np.isfinite(values) & (places == number)
             is_last = number == len(edges) - 2
-            label = f"{format_value(low)} – {format_value(high - 1 if whole and not is_last else high)}"
+            label = f"{self._text_of(low)} – {self._text_of(high - 1 if whole and not is_last else high)}"
             parts.append(({"label": label, "low": low, "high": high}, known[inside]))
         missing = known[~np.isfinite(values)]
         if len(missing):
@@ -239,7 +252,12 @@ class Overview:
         for name, feature in self._served.features.items():
             if feature.columns == (column,):
                 return self._served.speaker.value(name, {column: value})
-        return format_value(value)
+        return self._text_of(value)
+
+    def _text_of(self, value: Any) -> str:
+        """A cell with the marks of the language."""
+        marks = ("decimal", "thousands", "missing", "yes_text", "no_text")
+        return format_value(value, **{name: self._served.speaker.raw(name) for name in marks})
 
     def _group(self, rows: IntArray, *, label: str, **entries: Any) -> Group:
         statuses = self.statuses

@@ -107,12 +107,14 @@ def price(served: ServedModel, request: PriceRequest, ticket: Ticket) -> PriceAn
     groups = [free] if free else []
     groups += [[name] for name in locks if name not in free]
     found: dict[str, Price] = {}
+    together = None
     for names in groups:
         ticket.check()
         table = _price_table(variant, row, names, request, ticket)
         found |= {name: _describe_price(name, table.loc[name]) for name in names}
-    together = None
-    if len(locks) > 1:
+        if names == locks and len(locks) > 1:
+            together = _describe_price(locks[0], table.iloc[-1])
+    if together is None and len(locks) > 1:
         ticket.check()
         together = _describe_price(locks[0], _price_table(variant, row, locks, request, ticket).iloc[-1])
     return PriceAnswer(sequence=request.sequence, prices=[found[name] for name in locks], together=together)

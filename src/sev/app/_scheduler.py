@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable,
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from sev.app._errors import ServiceError, SupersededError
@@ -384,10 +385,18 @@ def requests_at_once(predict: Callable[[], Any]) -> int:
     end = time.perf_counter() + _MEASURED_SECONDS
     waits: list[float] = []  # elapsed time over the processor's; other processes of the machine make it longer
     while not waits or (len(waits) < _MEASURED_CALLS and time.perf_counter() < end):
-        start, cpu = time.perf_counter(), time.thread_time()
+        start, cpu, queued = time.perf_counter(), time.thread_time(), _queued_seconds()
         predict()
-        elapsed, worked = time.perf_counter() - start, time.thread_time() - cpu
+        elapsed, worked = time.perf_counter() - start - (_queued_seconds() - queued), time.thread_time() - cpu
         if elapsed < _QUICK:
             return cores
         waits.append(elapsed / max(worked, 1e-6))
     return max(cores, min(MOST_AT_ONCE, round(cores * min(waits))))
+
+
+def _queued_seconds() -> float:
+    """How long this thread has been ready to run while others had the processor; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0

@@ -34,6 +34,7 @@ from sev.app._models import (
     ExplainRequest,
     GroupsAnswer,
     Health,
+    LanguageName,
     Name,
     Person,
     PriceAnswer,
@@ -291,9 +292,11 @@ def _add_requests_about_all(app: FastAPI, service: Service, scheduler: Scheduler
         return await answer(request, lambda: service.threshold(model, value))
 
     @app.get("/api/groups", response_model=GroupsAnswer, responses=_ERRORS, tags=["all decisions"])
-    async def groups(request: Request, by: Name, model: Annotated[int, Query(ge=0)] = 0) -> Response:
+    async def groups(
+        request: Request, by: Name, model: Annotated[int, Query(ge=0)] = 0, language: LanguageName | None = None
+    ) -> Response:
         """Sizes, reasons and shares without a change, by the values of a column."""
-        return await answer(request, lambda: service.groups(model, by))
+        return await answer(request, lambda: service.groups(model, by, language))
 
 
 def _condition(text: str) -> Any:

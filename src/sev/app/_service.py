@@ -271,7 +271,7 @@ class Service:
         """
         return self._overview(model).threshold(value)
 
-    def groups(self, model: int, by: str) -> GroupsAnswer:
+    def groups(self, model: int, by: str, language: str | None = None) -> GroupsAnswer:
         """Answer ``GET /api/groups``.
 
         Parameters
@@ -280,13 +280,15 @@ class Service:
             Place of the model.
         by : str
             The column.
+        language : str, default=None
+            "en", "de" or "es"; None is the explainer's.
 
         Returns
         -------
         GroupsAnswer
             One line for each value of the column.
         """
-        return self._overview(model).groups(by)
+        return self._overview(model).groups(by, language)
 
     def _overview(self, model: int) -> Overview:
         self.served_model(model)

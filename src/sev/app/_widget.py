@@ -13,6 +13,7 @@ from sev.app._join import join_modules, page_styles, page_texts
 from sev.app._models import (
     CurveRequest,
     ExplainRequest,
+    LanguageName,
     Message,
     Name,
     PriceRequest,
@@ -38,6 +39,7 @@ class _ThresholdRequest(Message):
 class _GroupsRequest(Message):
     by: Name
     model: int = 0
+    language: LanguageName | None = None
 
 
 class Answers:
@@ -75,7 +77,7 @@ class Answers:
             "about": (Message, lambda _: service.about()),
             "rows": (RowsRequest, service.rows),
             "threshold": (_ThresholdRequest, lambda wanted: service.threshold(wanted.model, wanted.value)),
-            "groups": (_GroupsRequest, lambda wanted: service.groups(wanted.model, wanted.by)),
+            "groups": (_GroupsRequest, lambda wanted: service.groups(wanted.model, wanted.by, wanted.language)),
             "explain": (ExplainRequest, lambda wanted: service.explain(wanted, ticket)),
             "price": (PriceRequest, lambda wanted: service.price(wanted, ticket)),
             "curve": (CurveRequest, lambda wanted: service.curve(wanted, ticket)),

@@ -133,6 +133,7 @@ def _with_first(one: Explanation, number: int, score: float, result: pd.Series, 
     known: dict[str, Any] = {
         "_changed": result.rename("result"),
         "_credibility": lambda: None if np.isnan(share) else share,
+        "_compare": lambda: one.not_permitted,
     }
     if number == 0:
         return replace(one, **known)
@@ -149,7 +150,6 @@ def _with_first(one: Explanation, number: int, score: float, result: pd.Series, 
         _moved=moved,
         _enough=_take(one._enough, order),
         _pair=pair,
-        _compare=lambda: one.not_permitted,
         # what another set leads to is known only where there is but one other class
         _classes=one._classes if one.other is not None else None,
         **known,

@@ -14,7 +14,7 @@ from sev.core import Answers, LazyList, Status, ragged_take, unpack
 from sev.explanations._changes import Efforts, EnoughValues
 from sev.explanations._classes import ClassScores, class_scores_of
 from sev.explanations._credibilities import find_credibilities
-from sev.explanations._not_permitted import compare_with_unrestricted
+from sev.explanations._not_permitted import compare_with_unrestricted, explained_rows
 from sev.explanations._source import Source
 from sev.space import FeatureSpace
 from sev.text import Labels, NotPermitted
@@ -425,13 +425,17 @@ class ExplanationColumns:
         return self._listed_alone[row], 0
 
     def _compare_with_unrestricted(self) -> tuple[NotPermitted, ...]:
-        nothing: NotPermitted = "none"
-        if not self.restricted or self._source is None:
-            return (nothing,) * len(self)
-        free = self._source.unrestricted()
+        found: list[NotPermitted] = ["none"] * len(self)
+        rows = explained_rows(self.answers)
+        if not self.restricted or self._source is None or not rows.size:
+            return tuple(found)
+        free, queries = self._source.unrestricted(), self._queries.iloc[rows]
         restricted = np.isin(np.array(self.feature_names, dtype=object), list(self.restricted))
-        listed = free.list_sets(self._queries, free.explain(self._queries)["answers"])
-        return compare_with_unrestricted(self.answers, listed, restricted)
+        listed = free.list_sets(queries, free.explain(queries)["answers"])
+        compared = compare_with_unrestricted(self.answers.take(rows), listed, restricted)
+        for row, one in zip(rows.tolist(), compared, strict=True):
+            found[row] = one
+        return tuple(found)
 
     def _names(self, masks: MaskArray) -> list[tuple[str, ...]]:
         names = np.array(self.feature_names, dtype=object)

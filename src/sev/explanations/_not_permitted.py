@@ -6,9 +6,14 @@ import numpy as np
 
 from sev.core import Answers, Status, unpack
 from sev.text import NotPermitted
-from sev.typing import BoolArray
+from sev.typing import BoolArray, IntArray
 
 _EXPLAINED = [status.code for status in (Status.OPTIMAL, Status.FEASIBLE, Status.UNEXPLAINABLE, Status.UNDECIDED)]
+
+
+def explained_rows(answers: Answers) -> IntArray:
+    """Numbers of the rows that were searched: of the others nothing is said."""
+    return np.flatnonzero(np.isin(answers.status, _EXPLAINED))
 
 
 def compare_with_unrestricted(answers: Answers, free: Answers, restricted: BoolArray) -> tuple[NotPermitted, ...]:
@@ -17,7 +22,7 @@ def compare_with_unrestricted(answers: Answers, free: Answers, restricted: BoolA
     Parameters
     ----------
     answers : Answers
-        With some features left out.
+        Of rows that were searched, with some features left out.
     free : Answers
         Of the same rows, with every feature allowed; all sets listed.
     restricted : ndarray of bool, shape (n_features,)
@@ -26,7 +31,7 @@ def compare_with_unrestricted(answers: Answers, free: Answers, restricted: BoolA
     found: list[NotPermitted] = ["none"] * len(answers)
     sizes, free_sizes = answers.sizes(), free.sizes()
     uses = np.atleast_1d(unpack(free.masks, len(restricted))[:, restricted].any(axis=1))
-    for row in np.flatnonzero(np.isin(answers.status, _EXPLAINED) & free.has_set).tolist():
+    for row in np.flatnonzero(free.has_set).tolist():
         if not uses[free.offsets[row] : free.offsets[row + 1]].any():
             continue
         if np.isnan(sizes[row]):

@@ -13,6 +13,7 @@ Cell = bool | int | float | str | None
 #: What a feature holds: a cell, or for a feature of several columns an object of them.
 FeatureValue = Cell | dict[str, Cell]
 Name = Annotated[str, Field(max_length=20_000)]
+LanguageName = Literal["en", "de", "es"]
 StatusName = Literal["optimal", "feasible", "unexplainable", "undecided", "not_target", "error"]
 ValuesMode = Literal["reference", "typical", "any"]
 Minimise = Literal["features", "cost"]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from sev.app._models._base import Cell, Message, Minimise, Name, Order, ValuesMode
+from sev.app._models._base import Cell, LanguageName, Message, Minimise, Name, Order, ValuesMode
 
 
 class FeatureLimits(Message):
@@ -52,7 +52,7 @@ class Person(Message):
     min_credibility: float = Field(
         default=0.0, ge=0.0, le=1.0, description="The least credibility that a result must have; 0 is no limit."
     )
-    language: Literal["en", "de", "es"] | None = Field(
+    language: LanguageName | None = Field(
         default=None, description="Of the texts; null, or where the explainer has texts of its own: the explainer's."
     )
     client: str = Field(default="", max_length=64, description="One page of one person, any random text.")

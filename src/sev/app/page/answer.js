@@ -18,10 +18,11 @@ export function certaintyText(answer, app) {
 const LONGEST_WORD = 200;
 const shortened = (text) => text.replace(new RegExp(`\\S{${LONGEST_WORD + 1},}`, "gu"), (word) => `${word.slice(0, LONGEST_WORD)}…`);
 
-/** What a proof says beside its badge: a badge "proven" is not followed by "Proven:". */
-function proofText(badge, proof) {
-  if (!proof.toLowerCase().startsWith(`${badge.toLowerCase()}: `)) return proof;
-  const rest = proof.slice(badge.length + 2);
+/** What a proof says beside its badge: a badge that says "proven" is not followed by "Proven:". */
+function proofText(badge, proof, app) {
+  const first = [badge, app.t("certainty_proven")].find((word) => badge.includes(word) && proof.toLowerCase().startsWith(`${word.toLowerCase()}: `));
+  if (!first) return proof;
+  const rest = proof.slice(first.length + 2);
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
@@ -75,10 +76,11 @@ function makePager(app) {
   const text = h("span", { class: "grow", role: "status" });
   const previous = h("button", { type: "button", class: "square", "aria-label": app.t("previous_set"), onclick: () => go(-1) }, "‹");
   const next = h("button", { type: "button", class: "square", "aria-label": app.t("next_set"), onclick: () => go(1) }, "›");
-  const prefer = h("select", { "aria-label": app.t("prefer") }, h("option", { value: "" }, app.t("prefer_none")),
-    app.model().features.map((feature, index) => h("option", { value: index }, app.t("prefer_one", {}, { feature: feature.label.slice(0, 60) }))));
+  const prefer = h("select", {}, h("option", { value: "" }, app.t("prefer_none")),
+    app.model().features.map((feature, index) => h("option", { value: index }, feature.label.slice(0, 60))));
+  const first = h("label", { class: "first" }, app.t("prefer"), prefer);
   prefer.addEventListener("change", () => store.update({ prefer: prefer.value === "" ? null : app.model().features[Number(prefer.value)].name, set: 0 }));
-  const node = h("div", { class: "pager", hidden: true }, previous, next, text, app.can("edit") ? prefer : null);
+  const node = h("div", { class: "pager", hidden: true }, previous, next, text, app.can("edit") ? first : null);
   return {
     node,
     go,
@@ -87,6 +89,8 @@ function makePager(app) {
       const count = answer?.sets.length ?? 0;
       const shown = Math.min(store.get().set, count - 1);
       node.hidden = count === 0;
+      // which one comes first is no question where there is one; its place is kept, so that nothing moves
+      first.style.visibility = count > 1 || store.get().prefer ? "" : "hidden";
       previous.disabled = shown <= 0;
       next.disabled = shown >= count - 1;
       const n = app.format.count(count);
@@ -120,7 +124,7 @@ export function makeAnswer(app, compare) {
       const names = answer.unfamiliar.map((column) => app.labelOfColumn(column)).join(", ");
       lines.push(app.nodes("unfamiliar", {}, { features: names.slice(0, 500) }));
     }
-    if (answer.reason) lines.push([bdi(answer.reason, 500)]);
+    if (answer.reason && !answer.sentence.includes(answer.reason)) lines.push([bdi(answer.reason, 500)]);
     put(notes, lines.map((line) => h("p", { class: "note" }, line)));
   }
 
@@ -142,7 +146,7 @@ export function makeAnswer(app, compare) {
     proof.hidden = false;
     proof.dataset.kind = KINDS[answer.certainty];
     setText(badge, certaintyText(answer, app));
-    setText(proof.lastChild, proofText(badge.textContent, answer.proof_beside_sentence));
+    setText(proof.lastChild, proofText(badge.textContent, answer.proof_beside_sentence, app));
     for (const one of [sentence, proof.lastChild]) one.lang = answer.language;
     showNotes(answer);
     setText(live, app.t("live_answer", {}, { decision: answer.decision?.label.slice(0, 100) ?? "", score: app.format.score(answer.score), proof: certaintyText(answer, app) }));

@@ -74,9 +74,11 @@ export function pathChart({ steps, threshold, label, format, width = 560 }) {
     s("text", { class: "axis", x: 36, y: y(threshold) + 4, "text-anchor": "end" }, format.score(threshold)),
     s("path", { class: "line", d: line }),
     ...steps.map((step, index) => decisionMark(step.positive, x(index), y(step.score))),
-    ...steps.map((step, index) =>
-      s("text", { class: "value", x: x(index), y: y(step.score) - 12, "text-anchor": "middle" }, format.score(step.score)),
-    ),
+    ...steps.map((step, index) => {
+      // a score just below the threshold is written below its mark: above it the line would cross it
+      const gap = y(step.score) - y(threshold);
+      return s("text", { class: "value", x: x(index), y: y(step.score) + (gap > 0 && gap < 30 ? 19 : -12), "text-anchor": "middle" }, format.score(step.score));
+    }),
     ...steps.map((step, index) => s("text", { class: "axis", x: x(index), y: height - 8, "text-anchor": "middle" }, String(index))),
   );
 }

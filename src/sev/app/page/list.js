@@ -71,7 +71,7 @@ function makeFilters(app, onChange) {
 function summaryText(item, app) {
   if (!item.known) return "…";
   const labels = (item.features ?? []).map((name) => (app.feature(name)?.label ?? name).slice(0, 40));
-  if (labels.length) return `${app.format.count(item.size)}: ${labels.join(", ")}`;
+  if (labels.length) return app.t("list_changes", { n: item.size }, { n: app.format.count(item.size), features: labels.join(", ") });
   return item.status ? app.t(`status_${item.status}`) : "";
 }
 

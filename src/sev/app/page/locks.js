@@ -20,7 +20,7 @@ const listable = (feature) => feature.kind === "choice" && feature.columns.lengt
 
 function describe(feature, app) {
   const { limits } = feature;
-  if (limits.relative) return `${limits.relative[0]} … ${limits.relative[1]}`;
+  if (limits.relative) return app.t("lock_by", {}, { low: limits.relative[0], high: limits.relative[1] });
   if (!isOpen(limits.low) || !isOpen(limits.high)) {
     return `${isOpen(limits.low) ? "" : app.format.value(limits.low)} … ${isOpen(limits.high) ? "" : app.format.value(limits.high)}`;
   }
@@ -107,6 +107,7 @@ export function makeLock(feature, app) {
       const value = limits === undefined || (kind === ownKind && plain(limits) === plain(feature.limits) && kind === "free" && !feature.restricted) ? "own" : kind;
       if (![...select.options].some((option) => option.value === value)) select.append(h("option", { value }, app.t(`lock_${kind}`)));
       select.value = value;
+      select.title = select.selectedOptions[0].label; // a narrow form cuts a long limit off
       node.classList.toggle("set", limits !== undefined && value !== "own");
       more.hidden = !(kind === "range" || (kind === "allowed" && limits?.allowed));
       if (kind === "range" && limits) for (const [name, field] of Object.entries(ends)) field.value = limits[name] ?? "";

@@ -57,7 +57,7 @@ function startState(about, link) {
 export const keptState = (request) => ({ ...EMPTY, view: "one", ...Object.fromEntries(QUESTION.filter((key) => key in request).map((key) => [key, request[key]])) });
 
 // answers with sentences for whoever reads the page; letters stay in the language in which they go out
-const SPOKEN = ["explain", "price", "curve"];
+const SPOKEN = ["explain", "price", "curve", "groups"];
 const speaking = (api, language) => ({ ...api, call: (name, params, more) => api.call(name, SPOKEN.includes(name) ? { ...params, language } : params, more) });
 
 /** What every part of the page is given. */

@@ -16,7 +16,7 @@ export function makeVerdict(app) {
     const key = JSON.stringify([answer.decision, answer.positive, answer.score, was?.decision, was?.score]);
     if (key === drawn) return;
     drawn = key;
-    const kind = answer.positive ? "positive" : "negative";
+    const kind = { true: "positive", false: "negative" }[answer.positive] ?? "unknown";
     put(node,
       markIcon(answer.positive),
       h("strong", { class: kind }, bdi(answer.decision?.label ?? app.t("no_decision"), 100)),
