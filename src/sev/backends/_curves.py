@@ -16,7 +16,7 @@ from sev._registry import find, load
 from sev.backends._overrides import refuse_overrides
 from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading
-from sev.typing import FloatArray
+from sev.typing import FittedModel, FloatArray
 
 #: Knots are known up to this many units of rounding of the numbers that they are computed from.
 _ULPS = 32.0
@@ -145,7 +145,7 @@ class ColumnCurve:
 Curves = Sequence[ColumnCurve | None]
 
 
-def follow_curves(step: Any, columns: Curves) -> list[ColumnCurve | None] | None:
+def follow_curves(step: FittedModel, columns: Curves) -> list[ColumnCurve | None] | None:
     """The columns that a fitted step makes of others; None where nothing is known about the step.
 
     Parameters

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.backends._protocol import CannotReadError
 from sev.space import FeatureSpace, Mixer, TableForm
-from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
+from sev.typing import BoolArray, FloatArray, IntArray, ModelOutput, NativeTable
 
 _ROWS_PER_CALL = 20_000
 
 
-def as_float_matrix(rows: Any) -> FloatArray:
+def as_float_matrix(rows: ModelOutput) -> FloatArray:
     """Rows of numbers, from whatever a transformer returns, as a dense float64 array.
 
     Parameters
@@ -77,10 +76,10 @@ class ColumnwiseEncoding:
         self._find_owners(mixer, rows, encoded)
         self._check_mixtures(mixer, rows, encoded, self.encode(others))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_lock": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
     def encode(self, frame: pd.DataFrame) -> FloatArray:

@@ -152,7 +152,7 @@ def _lines(
     name: str,
     prepare: Prepare,
     case: Case,
-    options: dict[str, Any],
+    options: dict[str, object],
     orderings: Sequence[Ordering],
     labels: list[ColumnLabel],
     bar: _Bar,
@@ -184,7 +184,9 @@ def _lines(
     return lines
 
 
-def _prepared(prepare: Prepare, case: Case, options: dict[str, Any]) -> tuple[Callable[[int], Answer], Outcome | None]:
+def _prepared(
+    prepare: Prepare, case: Case, options: dict[str, object]
+) -> tuple[Callable[[int], Answer], Outcome | None]:
     """A method that is ready, warmed up on the first query; or what keeps it from being so."""
     try:
         answer = prepare(case, options)

@@ -27,7 +27,7 @@ class _Model:
         scores = self._case.centred(self._decode(rows))
         return np.column_stack([1.0 - scores, scores])
 
-    def predict(self, rows: pd.DataFrame) -> Any:
+    def predict(self, rows: pd.DataFrame) -> np.ndarray:
         return (self.predict_proba(rows)[:, 1] >= 0.5).astype(int)
 
 
@@ -58,7 +58,7 @@ class _Frames:
         return self._coding.decode(self.to_coded(frame))
 
 
-def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Counterfactual]:
+def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Counterfactual]:
     """One explainer; options are those of ``generate_counterfactuals``."""
     import dice_ml
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import types
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,7 +62,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self._known: dict[int, bytes] = {}
-        self._alive: list[Any] = []  # so that no number of an object is given out twice
+        self._alive: list[object] = []  # so that no number of an object is given out twice
         self._open: set[int] = set()
 
     def digest(self, value: object) -> bytes:
@@ -99,7 +98,7 @@ class _Walk:
             return _hashed("dtype", str(value).encode())
         return self._reduced(value)
 
-    def _array(self, array: np.ndarray[Any, Any]) -> bytes:
+    def _array(self, array: np.ndarray) -> bytes:
         head = repr((array.shape, str(array.dtype))).encode()
         if array.dtype.names is not None:
             # field by field: the bytes between fields are not part of the value

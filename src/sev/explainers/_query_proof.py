@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from sev.backends import Reading, Scorer
 from sev.core import Solution, Status
 from sev.explainers._vertices import Vertices
 from sev.space import mix_numbers
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 #: Of the rows that look like the background, one in so many is compared at a vertex that no answer rests on.
 _ONE_IN = 16
@@ -241,7 +240,7 @@ class QueryProof:
         return helpful
 
     @cached_property
-    def _hashes(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    def _hashes(self) -> MaskArray:
         """A number for each row that depends on its encoded values alone."""
         return _native.hash_rows(np.ascontiguousarray(self.encoded, dtype=np.float64))
 
@@ -277,7 +276,7 @@ class QueryProof:
         return np.full(len(sets), row, dtype=np.int64), sets
 
 
-def _scramble(numbers: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def _scramble(numbers: MaskArray) -> MaskArray:
     """Spread numbers over all bits, the same on every machine (the finaliser of splitmix64)."""
     with np.errstate(over="ignore"):
         numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)

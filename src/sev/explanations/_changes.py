@@ -162,7 +162,7 @@ def enough_from_plain(
     return found
 
 
-def _cells(row: pd.Series, columns: tuple[ColumnLabel, ...]) -> Any:
+def _cells(row: pd.Series, columns: tuple[ColumnLabel, ...]) -> Cell:
     cells = {column: python_value(row[column]) for column in columns}
     return cells[columns[0]] if len(columns) == 1 else cells
 

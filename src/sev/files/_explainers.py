@@ -29,7 +29,9 @@ from sev.files._plain import (
     value_to_plain,
 )
 from sev.references import Assignment, FittedReference, assignment_from_plain, assignment_to_plain
+from sev.space import TableForm
 from sev.text import Labels
+from sev.typing import JSONObject, JSONValue, Parsed
 
 
 def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> bytes:
@@ -86,7 +88,7 @@ def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> byte
         "actions": None if parts.actions is None else parts.actions.to_plain(),
         "classes": [value_to_plain(one) for one in parts.classes],
     }
-    description = {"sev_version": __version__, "versions": _versions(), "model_form": form}
+    description: JSONObject = {"sev_version": __version__, "versions": _versions(), "model_form": form}
     members = {"explainer.json": _json(plain), "sample.json": _json(frame_to_plain(parts.sample)), "model.bin": model}
     return pack(members, description)
 
@@ -120,7 +122,7 @@ def unpack_explainer(data: bytes, *, trust_pickle: bool = False) -> ExplainerPar
     return ExplainerParts(model=model, **described)
 
 
-def _described(plain: Any, sample: Any) -> dict[str, Any]:
+def _described(plain: Parsed, sample: Parsed) -> dict[str, Any]:
     form = form_from_plain(plain["form"])
     space = space_from_plain(plain["features"], form)
     rows = form.to_frame(frame_from_plain(sample), what="the proof sample")
@@ -146,8 +148,8 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
     }
 
 
-def _reference_to_plain(reference: FittedReference) -> dict[str, Any]:
-    plain: dict[str, Any] = {"name": reference.name, "rows": frame_to_plain(reference.rows)}
+def _reference_to_plain(reference: FittedReference) -> JSONObject:
+    plain: JSONObject = {"name": reference.name, "rows": frame_to_plain(reference.rows)}
     if reference.assign is not None:
         plain["assign"] = assignment_to_plain(reference.assign, value_to_plain)
         plain["row_names"] = list(reference.row_names)
@@ -155,7 +157,7 @@ def _reference_to_plain(reference: FittedReference) -> dict[str, Any]:
     return plain
 
 
-def _reference_from_plain(plain: Any, form: Any) -> FittedReference:
+def _reference_from_plain(plain: Parsed, form: TableForm) -> FittedReference:
     rows = frame_from_plain(plain["rows"])
     if tuple(rows.columns) != form.columns or not len(rows):
         raise ArchiveError("The reference in the file has other columns than its rows: the file is damaged.")
@@ -172,7 +174,7 @@ def _reference_from_plain(plain: Any, form: Any) -> FittedReference:
     return reference
 
 
-def _target(plain: Any, form: Any, n_features: int) -> TargetParts:
+def _target(plain: Parsed, form: TableForm, n_features: int) -> TargetParts:
     reference = _reference_from_plain(plain["reference"], form)
     threshold = float(plain["threshold"])
     return TargetParts(
@@ -185,15 +187,15 @@ def _target(plain: Any, form: Any, n_features: int) -> TargetParts:
     )
 
 
-def _credibility_to_plain(credibility: LazyCredibility | None) -> Any:
-    def encode(value: object) -> Any:
+def _credibility_to_plain(credibility: LazyCredibility | None) -> JSONValue:
+    def encode(value: object) -> JSONValue:
         return {"table": frame_to_plain(value)} if isinstance(value, pd.DataFrame) else value_to_plain(value)
 
     return None if credibility is None else credibility_to_plain(credibility.get(), encode)
 
 
-def _credibility_from_plain(plain: Any, example: pd.DataFrame, n_features: int) -> LazyCredibility | None:
-    def decode(cell: object) -> Any:
+def _credibility_from_plain(plain: Parsed, example: pd.DataFrame, n_features: int) -> LazyCredibility | None:
+    def decode(cell: Parsed) -> object:
         return frame_from_plain(cell["table"]) if isinstance(cell, dict) and "table" in cell else value_from_plain(cell)
 
     if plain is None:
@@ -212,5 +214,5 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _json(plain: Any) -> bytes:
+def _json(plain: JSONValue) -> bytes:
     return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -98,7 +98,7 @@ def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int, sp
     listed = (*used, *dict.fromkeys(others))[: max(max_features, len(used))]
     lines = []
     for name in listed:
-        line: dict[str, Any] = {"feature": name, "used": name in used}
+        line: dict[str, object] = {"feature": name, "used": name in used}
         line["query"] = _value_text(name, explanation.query, speaker)
         if explanation.values == "reference":  # else each set has values of its own
             line["reference"] = _value_text(name, explanation.reference, speaker)

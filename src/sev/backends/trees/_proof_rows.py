@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from sev.backends.trees._encoding import to_frame
-from sev.typing import FloatArray, NativeTable
+from sev.typing import FloatArray, IntArray, ModelOutput, NativeTable
 
 _ROWS = 400
 
@@ -61,13 +59,13 @@ def _beside(threshold: float, step: int) -> float:
     return float(np.nextafter(np.float32(threshold), np.float32(-np.inf if step == 3 else np.inf)))
 
 
-def _plant_array(rows: Any, columns: Any, planted: FloatArray) -> Any:
+def _plant_array(rows: ModelOutput, columns: IntArray, planted: FloatArray) -> ModelOutput:
     out = rows.astype(np.float64) if rows.dtype.kind in "fiub" else rows.copy()
     out[np.arange(len(out)), columns] = planted
     return out
 
 
-def _plant_frame(frame: pd.DataFrame, columns: Any, planted: FloatArray) -> pd.DataFrame:
+def _plant_frame(frame: pd.DataFrame, columns: IntArray, planted: FloatArray) -> pd.DataFrame:
     frame = frame.copy(deep=False)
     for column in np.unique(columns).tolist():
         series = frame.iloc[:, column]

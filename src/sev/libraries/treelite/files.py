@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -17,6 +17,7 @@ from sev._optional import require
 from sev.backends import CannotReadError
 from sev.backends.trees import Tree, build_forest
 from sev.exceptions import ArchiveError
+from sev.typing import Parsed
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 #: The fields of a model as they stand in a file, not yet checked.
-_Document: TypeAlias = dict[str, Any]
+_Document: TypeAlias = dict[str, Parsed]
 _MOST_FEATURES = 10_000_000
 _MOST_CLASSES = 100_000
 _NUMERICAL, _CATEGORICAL = 1, 2  # kinds of nodes; 0 is a leaf

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 from sev.exceptions import ArchiveError
 from sev.libraries._checks import check_depth
 from sev.libraries.xgboost import schema, ubjson
+from sev.typing import Parsed
 
 _NUMBER_TEXT = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?", flags=re.ASCII)
 _OBJECTIVE = re.compile(r"[a-z0-9_]+(:[a-z0-9_]+)?", flags=re.ASCII)
@@ -239,7 +239,7 @@ def _digits(text: str) -> _Digits:
     return number
 
 
-def _read_json(data: bytes) -> Any:
+def _read_json(data: bytes) -> Parsed:
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         if len({key for key, _ in pairs}) != len(pairs):
             raise ArchiveError("The XGBoost model has an entry twice.")

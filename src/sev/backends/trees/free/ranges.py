@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sev.actions import ChoiceDestinations, NumberDestinations
 from sev.backends.trees.free.cells import NumberCells
@@ -61,7 +61,7 @@ def find_ranges(trees: FreeTrees, problem: CellProblem, rows: IntArray, sets: Bo
         one, moved = layout.features[number], np.flatnonzero(sets[:, number])
         points[moved, number] = _cells_of(one, targets[moved, number])
     ordered = np.array([one.is_number for one in layout.features], dtype=np.bool_)
-    marks: np.ndarray[Any, np.dtype[np.uint8]] = np.zeros((len(rows), layout.n_entries), dtype=np.uint8)
+    marks: NDArray[np.uint8] = np.zeros((len(rows), layout.n_entries), dtype=np.uint8)
     if len(rows):
         marks = run.native.grow(
             np.ascontiguousarray(at), layout.costs_of_sets(rows, sets), np.ascontiguousarray(points), ordered,
