@@ -155,7 +155,7 @@ class ColumnwiseEncoding:
         if not unowned.size:
             return
         compared = others[:, unowned]  # a few columns: rows of all of them are many numbers
-        varies = _different(encoded[:, unowned], compared if len(compared) == 1 else compared[assigned])
+        varies = _find_differences(encoded[:, unowned], compared if len(compared) == 1 else compared[assigned])
         fresh = np.flatnonzero(varies.any(axis=0))
         if not fresh.size:
             return
@@ -177,7 +177,7 @@ class ColumnwiseEncoding:
                 self._encode, np.tile(rows, len(features)), from_reference.reshape(-1, n_features)
             ).reshape(len(features), len(rows), -1)
             for feature, changed in zip(features.tolist(), hybrids, strict=True):
-                self._assign_columns(owner, np.flatnonzero(_different(changed, encoded).any(axis=0)), feature)
+                self._assign_columns(owner, np.flatnonzero(_find_differences(changed, encoded).any(axis=0)), feature)
         self._owner, self.column_feature = owner, np.maximum(owner, 0)
 
     def _assign_columns(self, owner: IntArray, columns: IntArray, feature: int) -> None:
@@ -198,12 +198,12 @@ class ColumnwiseEncoding:
         generator = np.random.default_rng(0)
         from_reference = generator.random((len(rows), len(self._space))) < 0.5
         expected = np.where(from_reference[:, self.column_feature], others, encoded)
-        wrong = _different(mixer.apply(self._encode, rows, from_reference), expected)
+        wrong = _find_differences(mixer.apply(self._encode, rows, from_reference), expected)
         if wrong.any():
             column = int(wrong.any(axis=0).argmax())
             raise CannotReadError(f"encoded column {column} depends on more than one feature")
 
 
-def _different(one: FloatArray, other: FloatArray) -> BoolArray:
+def _find_differences(one: FloatArray, other: FloatArray) -> BoolArray:
     different: BoolArray = (one != other) & ~(np.isnan(one) & np.isnan(other))
     return different

@@ -83,13 +83,15 @@ def _classifier_scores(model: object, sample: NativeTable, responses: list[Respo
     # With more than two classes a row is of the class with the highest score: only scores will do whose best class is
     # the one that the model predicts.
     predicted = predicted_labels(model, sample, found.classes)
-    for candidate in _candidates(model, sample, responses, found):
+    for candidate in _list_candidates(model, sample, responses, found):
         if predicted is None or not count_other_labels(candidate, as_scores(candidate.ask(sample)), predicted):
             return candidate
     return _label_scores(model, sample)
 
 
-def _candidates(model: object, sample: NativeTable, responses: list[Response], first: ModelScores) -> list[ModelScores]:
+def _list_candidates(
+    model: object, sample: NativeTable, responses: list[Response], first: ModelScores
+) -> list[ModelScores]:
     candidates = [first, *(_scores_of_response(model, response, sample, None) for response in responses[1:])]
     votes = _vote_scores(model)
     if votes is None:

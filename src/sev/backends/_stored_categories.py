@@ -153,12 +153,12 @@ def category_of(value: object, categories: list[Cell]) -> Cell:
         elif isinstance(category, bool):
             if text.lower() == str(category).lower():
                 return category
-        elif _number(text) == category:
+        elif _read_number(text) == category:
             return category
     return None
 
 
-def _number(text: str) -> float | None:
+def _read_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:

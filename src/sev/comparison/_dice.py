@@ -70,7 +70,7 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Counterfa
         model = dice_ml.Model(model=_Model(case, frames.decode), backend="sklearn")
         explainer = dice_ml.Dice(data, model, method="random")
         rounding = data.get_decimal_precisions(output_type="dict")
-    settings = {"total_CFs": 1, "desired_class": 0, "features_to_vary": _varying(case, frames), **options}
+    settings = {"total_CFs": 1, "desired_class": 0, "features_to_vary": _list_varying(case, frames), **options}
 
     def answer(query: int) -> Counterfactual:
         row = frames.to_frame(case.coding.queries[[query]])
@@ -97,7 +97,7 @@ def _outcome(case: Case) -> Any:
     return (case.labels == case.explainer.target).astype(int)
 
 
-def _varying(case: Case, frames: _Frames) -> Any:
+def _list_varying(case: Case, frames: _Frames) -> Any:
     if case.allowed.all():
         return "all"
     return [

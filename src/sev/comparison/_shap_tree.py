@@ -25,7 +25,7 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Importanc
         unwrapped = unwrap(case.explainer.model, case._task.scorer.response)
     except CannotReadError as error:
         raise NotApplicable(str(error)) from error
-    encode, owner = _encoding(case, unwrapped)
+    encode, owner = _find_encoding(case, unwrapped)
     explainers = {
         number: _tree_explainer(shap, unwrapped.estimator, encode(case.references.iloc[[number]]))
         for number in np.unique(case.assigned).tolist()
@@ -41,7 +41,7 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Importanc
     return answer
 
 
-def _encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame], ModelOutput], IntArray]:
+def _find_encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame], ModelOutput], IntArray]:
     """Rows as the trees take them, and the feature of each of their columns."""
 
     def encode(rows: pd.DataFrame) -> ModelOutput:

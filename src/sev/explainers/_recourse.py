@@ -46,13 +46,13 @@ def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], 
             "size_with": one.size,
             "cost_without": without.cost,
             "cost_with": one.cost,
-            "outcome": _outcome(without, one),
+            "outcome": _tell_outcome(without, one),
             "proven": all(answer.status in (Status.OPTIMAL, Status.UNEXPLAINABLE) for answer in (without, one)),
         }
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("lock")
 
 
-def _outcome(without: Explanation | _Nothing, locked: Explanation | _Nothing) -> str:
+def _tell_outcome(without: Explanation | _Nothing, locked: Explanation | _Nothing) -> str:
     if locked.status is Status.UNEXPLAINABLE:
         return "impossible"
     if locked.size is None or without.size is None:

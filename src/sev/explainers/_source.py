@@ -104,7 +104,7 @@ class ExplainerSource:
 
         Under actions each explained row has a row of its own, which holds its permitted values.
         """
-        references = _stacked([task.reference.rows for task in self._tasks])
+        references = _stack_scores([task.reference.rows for task in self._tasks])
         if self._actions is None or self._settings.kind != "minus":
             return answers, references
         explained = is_explained(answers)
@@ -115,7 +115,7 @@ class ExplainerSource:
                 own = answers.reference[rows] - task.first_reference
                 number[rows] = sum(map(len, parts)) + np.arange(len(rows))
                 parts.append(place_references(task.bound, queries.iloc[rows], task.reference.rows, own))
-        return replace(answers, reference=number), _stacked(parts)
+        return replace(answers, reference=number), _stack_scores(parts)
 
     def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
         """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``."""
@@ -126,7 +126,7 @@ class ExplainerSource:
 
     def place_free(self, found: FreeAnswers) -> dict[str, Any]:
         """Answers over free values, with the changed row of each set behind the references."""
-        references = _stacked([task.reference.rows for task in self._tasks])
+        references = _stack_scores([task.reference.rows for task in self._tasks])
         answers, rows = place_results(found.answers, references, found.results)
         return {
             "answers": answers,
@@ -202,5 +202,5 @@ class ExplainerSource:
         }
 
 
-def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
+def _stack_scores(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return parts[0].copy() if len(parts) == 1 else pd.concat(parts, ignore_index=True)

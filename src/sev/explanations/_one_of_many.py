@@ -52,7 +52,7 @@ def explanation_of(many: Explanations, row: int) -> Explanation:
         order=many.order,
         first_of_all=bool(answers.first_of_all[place]),
         min_credibility=many.min_credibility,
-        size_without_limit=_integer(answers.size_without_limit[place]),
+        size_without_limit=_as_integer(answers.size_without_limit[place]),
         _credibility=partial(_credibility_of, many, row),
         limits=many.limits,
         minimise=many.minimise,
@@ -95,7 +95,7 @@ def _not_permitted_of(many: Explanations, row: int) -> NotPermitted:
     return many._take(np.array([row], dtype=np.int64)).not_permitted[0]
 
 
-def _integer(size: float) -> int | None:
+def _as_integer(size: float) -> int | None:
     return None if np.isnan(size) else int(size)
 
 

@@ -227,12 +227,12 @@ def _check_manifest(manifest: Parsed, names: set[str]) -> None:
 def _write(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     info = zipfile.ZipInfo(name, _OLDEST_DATE)
     packed = zipfile.ZIP_DEFLATED
-    if len(data) > _RATIO_FROM_BYTES and _ratio(data) > _MOST_RATIO // 2:
+    if len(data) > _RATIO_FROM_BYTES and _compression_ratio(data) > _MOST_RATIO // 2:
         packed = zipfile.ZIP_STORED  # so well packed that reading it would look like a bomb
     archive.writestr(info, data, compress_type=packed, compresslevel=6)
 
 
-def _ratio(data: bytes) -> float:
+def _compression_ratio(data: bytes) -> float:
     import zlib
 
     return len(data) / len(zlib.compress(data, 6))

@@ -88,8 +88,12 @@ def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> byte
         "actions": None if parts.actions is None else parts.actions.to_plain(),
         "classes": [value_to_plain(one) for one in parts.classes],
     }
-    description: JSONObject = {"sev_version": __version__, "versions": _versions(), "model_form": form}
-    members = {"explainer.json": _json(plain), "sample.json": _json(frame_to_plain(parts.sample)), "model.bin": model}
+    description: JSONObject = {"sev_version": __version__, "versions": _find_versions(), "model_form": form}
+    members = {
+        "explainer.json": _write_json(plain),
+        "sample.json": _write_json(frame_to_plain(parts.sample)),
+        "model.bin": model,
+    }
     return pack(members, description)
 
 
@@ -117,16 +121,16 @@ def unpack_explainer(data: bytes, *, trust_pickle: bool = False) -> ExplainerPar
     if set(members) != {"explainer.json", "sample.json", "model.bin"}:
         raise ArchiveError("The file is not a saved explainer, or it lacks members of one, or has others.")
     with refusing("its description is damaged"):
-        described = _described(json.loads(members["explainer.json"]), json.loads(members["sample.json"]))
+        described = _read_description(json.loads(members["explainer.json"]), json.loads(members["sample.json"]))
     model = model_from_bytes(manifest.get("model_form"), members["model.bin"], trust_pickle=trust_pickle)
     return ExplainerParts(model=model, **described)
 
 
-def _described(plain: Parsed, sample: Parsed) -> dict[str, Any]:
+def _read_description(plain: Parsed, sample: Parsed) -> dict[str, Any]:
     form = form_from_plain(plain["form"])
     space = space_from_plain(plain["features"], form)
     rows = form.to_frame(frame_from_plain(sample), what="the proof sample")
-    targets = tuple(_target(one, form, len(space)) for one in plain["targets"])
+    targets = tuple(_read_target(one, form, len(space)) for one in plain["targets"])
     known = plain.get("n_background"), plain.get("background_hash")
     if not isinstance(known[0], int | None) or not isinstance(known[1], str | None):
         raise ArchiveError("The file's description of its background is not valid.")
@@ -174,7 +178,7 @@ def _reference_from_plain(plain: Parsed, form: TableForm) -> FittedReference:
     return reference
 
 
-def _target(plain: Parsed, form: TableForm, n_features: int) -> TargetParts:
+def _read_target(plain: Parsed, form: TableForm, n_features: int) -> TargetParts:
     reference = _reference_from_plain(plain["reference"], form)
     threshold = float(plain["threshold"])
     return TargetParts(
@@ -203,7 +207,7 @@ def _credibility_from_plain(plain: Parsed, example: pd.DataFrame, n_features: in
     return LazyCredibility.of_fitted(credibility_from_plain(plain, decode, example, n_features))
 
 
-def _versions() -> dict[str, str]:
+def _find_versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     known = (library.distribution or library.package for library in libraries().values())
     for distribution in ("numpy", "pandas", "skops", *known):
@@ -214,5 +218,5 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _json(plain: JSONValue) -> bytes:
+def _write_json(plain: JSONValue) -> bytes:
     return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

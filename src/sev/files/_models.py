@@ -58,7 +58,7 @@ def model_from_bytes(form: Parsed, data: bytes, *, trust_pickle: bool = False) -
 # -- skops -------------------------------------------------------------------------------------------------------------
 
 
-def _skops() -> Any:
+def _import_skops() -> Any:
     """The module ``skops.io``, without what it would import along the way.
 
     It walks through all of scikit-learn, which imports whole array libraries where they are installed: seconds for
@@ -77,7 +77,7 @@ def _skops() -> Any:
 
 def _to_skops(model: object) -> bytes:
     try:
-        data = _renumbered(_skops().dumps(model))
+        data = _renumber_objects(_import_skops().dumps(model))
         _check_types(data)
     except UntrustedTypeError as error:
         raise UntrustedTypeError(f"This model cannot be saved safely: {error}") from error
@@ -97,7 +97,7 @@ def _check_types(data: bytes) -> None:
         raise UntrustedTypeError(f"it holds types that are not on the list of safe ones: {', '.join(strange[:10])}.")
 
 
-def _renumbered(data: bytes) -> bytes:
+def _renumber_objects(data: bytes) -> bytes:
     """The same skops file with objects numbered in order instead of by memory address: same model, same bytes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {info.filename: read_member(archive, info) for info in archive.infolist()}

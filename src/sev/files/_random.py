@@ -15,7 +15,7 @@ _LARGEST_POOL = 64
 
 def random_state_from_state(state: Parsed) -> np.random.RandomState:
     """A legacy generator that goes on where a saved one was."""
-    state = _checked(state, ("MT19937",))
+    state = _check_state(state, ("MT19937",))
     generator = np.random.RandomState()
     generator.set_state(state)
     return generator
@@ -23,7 +23,7 @@ def random_state_from_state(state: Parsed) -> np.random.RandomState:
 
 def generator_from_state(state: Parsed, seed: Parsed) -> np.random.Generator:
     """A generator that goes on where a saved one was."""
-    state = _checked(state, _GENERATORS)
+    state = _check_state(state, _GENERATORS)
     sequence = None
     if seed is not None:
         if not isinstance(seed, dict) or not set(seed) <= {"entropy", "spawn_key", "pool_size", "n_children_spawned"}:
@@ -36,7 +36,7 @@ def generator_from_state(state: Parsed, seed: Parsed) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def _checked(state: Parsed, names: tuple[str, ...]) -> dict[str, Parsed]:
+def _check_state(state: Parsed, names: tuple[str, ...]) -> dict[str, Parsed]:
     """A state whose positions lie inside its buffers."""
     if not isinstance(state, dict) or state.get("bit_generator") not in names:
         raise ArchiveError("The model holds a random generator of a kind that is not known.")

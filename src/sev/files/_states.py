@@ -42,7 +42,7 @@ def build(name: str, state: Parsed, arguments: tuple[Any, ...] = ()) -> Any:
         if name in library.builders:
             return library.load(library.builders[name])(state, arguments)
     if name.startswith(_LOSS_MODULES):
-        return _loss(name, state, arguments)
+        return _build_loss(name, state, arguments)
     kind = find_class(name)
     _check_attributes(kind, state)
     instance = kind.__new__(kind)
@@ -79,7 +79,7 @@ def _check_attributes(kind: type, state: Parsed) -> None:
                 state[key] = os.cpu_count() or 1
 
 
-def _loss(name: str, state: Parsed, arguments: tuple[Any, ...]) -> Any:
+def _build_loss(name: str, state: Parsed, arguments: tuple[Any, ...]) -> Any:
     """One of scikit-learn's compiled losses: nothing but numbers goes in."""
     if state or not all(isinstance(value, (int, float)) for value in arguments):
         raise ArchiveError(f"The model holds a {name} whose parameters are not numbers.")

@@ -116,13 +116,13 @@ def _prepare(explanation: ShownExplanation, number: int, speaker: Speaker) -> pd
             "enough": enough,
         }
         if len(columns) == 1 and name in explanation.limits and not isinstance(enough, list):
-            values = _numbers(background, columns[0])
+            values = _take_numbers(background, columns[0])
             ends = [*explanation.limits[name], *(float(row[columns[0]]) for row in (old, new))]
             finite = [end for end in ends if np.isfinite(end)]
             line |= {"old": float(old[columns[0]]), "new": float(new[columns[0]]), "values": values}
             line |= {"low": min(finite), "high": max(finite), "categories": None}
         else:
-            line |= _categories(speaker, name, columns, background, old, new, enough)
+            line |= _count_categories(speaker, name, columns, background, old, new, enough)
         lines.append(line)
     return pd.DataFrame(lines).astype({"enough": object, "categories": object, "values": object})
 
@@ -131,14 +131,14 @@ def _count_lines(text: str) -> int:
     return text.count("\n")
 
 
-def _numbers(background: pd.DataFrame | None, column: ColumnLabel) -> FloatArray:
+def _take_numbers(background: pd.DataFrame | None, column: ColumnLabel) -> FloatArray:
     if background is None or column not in background.columns:
         return np.zeros(0)
     values = background[column].to_numpy(dtype=np.float64, na_value=np.nan)
     return values[np.isfinite(values)]
 
 
-def _categories(
+def _count_categories(
     speaker: Speaker,
     name: str,
     columns: tuple[ColumnLabel, ...],

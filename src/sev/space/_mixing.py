@@ -250,7 +250,7 @@ class Mixer(MixedRows):
         if not self._split_columns:
             return function(self.native(rows, from_reference))
         outputs: Any = None
-        for places in self._groups(rows, from_reference):
+        for places in self._group_by_dtypes(rows, from_reference):
             some = np.asarray(function(self.native(rows[places], from_reference[places])))
             if len(some) != len(places):
                 return some  # for the caller to refuse
@@ -259,7 +259,7 @@ class Mixer(MixedRows):
             outputs[places] = some
         return outputs
 
-    def _groups(self, rows: IntArray, from_reference: BoolArray) -> Iterator[IntArray]:
+    def _group_by_dtypes(self, rows: IntArray, from_reference: BoolArray) -> Iterator[IntArray]:
         """Places of the vertices whose tables would have the same dtypes."""
         wide = np.column_stack(
             [

@@ -208,13 +208,13 @@ def _from_narwhals(rows: NativeTable) -> pd.DataFrame:
             if marked.any() and frame[name].dtype.itemsize in _NAN_VALUE:
                 better[name] = mark_nan_values(frame[name].to_numpy(), marked)
         elif (column.dtype.is_integer() or column.dtype == nw.Boolean) and column.null_count():
-            better[name] = _nullable(column)
+            better[name] = _make_nullable(column)
     if not better:
         return frame
     return pd.DataFrame({name: better.get(name, frame[name]) for name in frame.columns}, index=frame.index)
 
 
-def _nullable(column: Any) -> pd.api.extensions.ExtensionArray:
+def _make_nullable(column: Any) -> pd.api.extensions.ExtensionArray:
     """Integers or booleans with missing values, none of them changed."""
     missing = column.is_null().to_numpy().astype(np.bool_)
     if column.dtype.is_integer():

@@ -254,7 +254,7 @@ class TableForm:
         missing = [column for column in self.columns if column not in frame.columns]
         if missing:
             raise InputError(
-                f"{what} lacks {_count(missing, 'column')} of the background: {list_names(missing, 8)}."
+                f"{what} lacks {_count_noun(missing, 'column')} of the background: {list_names(missing, 8)}."
                 f"{suggest_columns(missing, [one for one in frame.columns if one not in self.dtypes])} "
                 f"It has {list_names(frame.columns)}."
             )
@@ -454,5 +454,5 @@ def _refuse_infinity(values: pd.Series, column: ColumnLabel, what: str) -> None:
         raise InputError(f"{what}: column {column!r} is infinite in row {label!r}; use a finite number or NaN.")
 
 
-def _count(items: Sized, noun: str) -> str:
+def _count_noun(items: Sized, noun: str) -> str:
     return f"{len(items)} {noun}{'s' if len(items) != 1 else ''}"

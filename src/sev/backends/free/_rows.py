@@ -94,7 +94,7 @@ def put_values(column: pd.Series, places: BoolArray, values: Sequence[Cell] | Fl
         numbers = column.to_numpy(dtype=np.float64).copy()
         numbers[places] = np.asarray(values, dtype=np.float64)
         if dtype.kind == "f":
-            return pd.Series(numbers if dtype == np.float64 else _narrowed(numbers, dtype))
+            return pd.Series(numbers if dtype == np.float64 else _narrow_numbers(numbers, dtype))
         whole = np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all()
         return pd.Series(numbers.astype(dtype) if whole else numbers)
     cells = column.astype(object).to_numpy(copy=True)
@@ -111,7 +111,7 @@ def put_values(column: pd.Series, places: BoolArray, values: Sequence[Cell] | Fl
         return filled
 
 
-def _narrowed(numbers: FloatArray, dtype: Dtype) -> np.ndarray:
+def _narrow_numbers(numbers: FloatArray, dtype: Dtype) -> np.ndarray:
     """Numbers in a narrower dtype where that keeps them."""
     narrow = numbers.astype(dtype)
     same = (narrow.astype(np.float64) == numbers) | np.isnan(numbers)

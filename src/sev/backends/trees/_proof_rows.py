@@ -43,7 +43,7 @@ def planted_rows(
     planted = np.empty(_ROWS)
     for at, column in enumerate(columns):
         threshold = rng.choice(usable[int(column)])
-        planted[at] = _beside(threshold, at % 5)
+        planted[at] = _pick_neighbour(threshold, at % 5)
     if missing:
         planted[rng.random(_ROWS) < 0.15] = np.nan
     sources = rng.integers(len(frame), size=_ROWS)
@@ -52,7 +52,7 @@ def planted_rows(
     return _plant_frame(frame.iloc[sources].reset_index(drop=True), columns, planted)
 
 
-def _beside(threshold: float, step: int) -> float:
+def _pick_neighbour(threshold: float, step: int) -> float:
     """The threshold, or a neighbour of it in double or single precision."""
     if step < 3:
         return float(np.nextafter(threshold, (-np.inf, threshold, np.inf)[step]))

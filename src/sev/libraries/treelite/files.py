@@ -122,7 +122,8 @@ def _checked_tree(tree: dict[str, ArrayLike], document: _Document) -> dict[str, 
                 threshold=found["threshold"],
                 value=found["leaf_value"],
                 categories={
-                    node: _part(found, "category_list", node).tolist() for node in np.flatnonzero(categorical).tolist()
+                    node: _read_part(found, "category_list", node).tolist()
+                    for node in np.flatnonzero(categorical).tolist()
                 },
             )
         ],
@@ -132,7 +133,7 @@ def _checked_tree(tree: dict[str, ArrayLike], document: _Document) -> dict[str, 
     return found
 
 
-def _part(tree: dict[str, np.ndarray], name: str, node: int) -> np.ndarray:
+def _read_part(tree: dict[str, np.ndarray], name: str, node: int) -> np.ndarray:
     return tree[name][int(tree[f"{name}_begin"][node]) : int(tree[f"{name}_end"][node])]
 
 
@@ -166,7 +167,9 @@ def _build(document: _Document, trees: list[dict[str, np.ndarray]], builders: Mo
 
 def _build_node(builder: ModelBuilder, tree: dict[str, np.ndarray], node: int, n_outputs: int) -> None:
     if tree["node_type"][node] == 0:
-        builder.leaf(float(tree["leaf_value"][node]) if n_outputs == 1 else _part(tree, "leaf_vector", node).tolist())
+        builder.leaf(
+            float(tree["leaf_value"][node]) if n_outputs == 1 else _read_part(tree, "leaf_vector", node).tolist()
+        )
         return
     common = {
         "feature_id": int(tree["split_index"][node]),
@@ -179,7 +182,7 @@ def _build_node(builder: ModelBuilder, tree: dict[str, np.ndarray], node: int, n
         builder.numerical_test(threshold=float(tree["threshold"][node]), opname=opname, **common)
     else:
         right = bool(tree["category_list_right_child"][node])
-        members = _part(tree, "category_list", node).tolist()
+        members = _read_part(tree, "category_list", node).tolist()
         builder.categorical_test(category_list=members, category_list_right_child=right, **common)
 
 

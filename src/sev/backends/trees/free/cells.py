@@ -238,7 +238,7 @@ class CellFinder:
             )
 
         if wanted:  # most encoders keep numbers, or round them to float32
-            near, far = narrow(np.array([_to_ranks(guess) for guess in _guesses(threshold)]))
+            near, far = narrow(np.array([_to_ranks(guess) for guess in _guess_edges(threshold)]))
         while (far > near + 1).any():
             # a difference of ranks may be too large for an integer with a sign
             width = (far.astype(np.uint64) - near.astype(np.uint64)) // np.uint64(_PARTS)
@@ -339,7 +339,7 @@ class _Threshold(NamedTuple):
     falls: bool  # whether the column falls when the number rises
 
 
-def _guesses(thresholds: FloatArray) -> list[FloatArray]:
+def _guess_edges(thresholds: FloatArray) -> list[FloatArray]:
     """Raw values that often are the edge: the threshold itself, and the last that is rounded to it in float32; each
     with its neighbour, so that an edge is known on both sides.
     """

@@ -382,7 +382,7 @@ class Run:
         targets = self._layout.targets(rows, searched.cells, sets, wanted)
         if self._problem.confirm:
             self._confirm(rows, sets, targets)
-        solution = self._solution(searched, sets)
+        solution = self._make_solution(searched, sets)
         keep = ~np.isin(rows, list(self._reasons))
         moves = Moves(
             targets=targets[keep], cost=searched.cost[keep], proven_cost=np.asarray(searched.cheapest[keep] != 0)
@@ -425,12 +425,12 @@ class Run:
         sets = cells != self._at[rows]
         targets = self._layout.targets(rows, cells, sets, "nearest")
         try:
-            return np.ascontiguousarray(self._problem.crosses(self._moved(rows, sets, targets)), dtype=np.bool_)
+            return np.ascontiguousarray(self._problem.crosses(self._move_rows(rows, sets, targets)), dtype=np.bool_)
         except Exception as error:  # whatever a model raises, it stops only the rows on which it raises
             self._reasons[row] = f"{type(error).__name__}: {error}"
             return np.zeros(len(cells), dtype=np.bool_)
 
-    def _moved(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> pd.DataFrame:
+    def _move_rows(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> pd.DataFrame:
         problem = self._problem
         return move_rows(problem.queries, self._trees.space, problem.destinations, rows, sets, targets)
 
@@ -446,7 +446,7 @@ class Run:
         """Put every set through the model."""
         for first in range(0, len(rows), _ROWS_PER_CALL):
             some = slice(first, first + _ROWS_PER_CALL)
-            moved = self._moved(rows[some], sets[some], targets[some])
+            moved = self._move_rows(rows[some], sets[some], targets[some])
             try:
                 crosses = np.asarray(self._problem.crosses(moved), dtype=np.bool_)
             except Exception:  # whatever a model raises, it stops only the rows on which it raises
@@ -461,7 +461,7 @@ class Run:
             self._reasons[row] = f"{type(error).__name__}: {error}"
             return False
 
-    def _solution(self, searched: _Searched, sets: BoolArray) -> Solution:
+    def _make_solution(self, searched: _Searched, sets: BoolArray) -> Solution:
         outcome, proven = searched.outcome, searched.proven
         any_set = searched.n_sets > 0
         offsets = np.concatenate([[0], np.cumsum(searched.n_sets)]).astype(np.int64)
