@@ -68,8 +68,11 @@ tests/npm/node_modules/.installed: tests/npm/package-lock.json
 test test-lowest: export OMP_THREAD_LIMIT := 1
 test test-lowest: export OPENBLAS_NUM_THREADS := 1
 
+# Tests start many processes: without bytecode on the disk, which some containers switch off, each compiles the package anew.
+WITH_BYTECODE := env -u PYTHONDONTWRITEBYTECODE
+
 test: lint
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(PYTEST_OPTIONS)
+	$(WITH_BYTECODE) $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(PYTEST_OPTIONS)
 
 test-install: $(VENV)/.dev-installed
 	SEV_REQUIRE_INDEX=1 $(BIN)/python -m pytest -m slow tests/install
@@ -85,7 +88,7 @@ $(LOWEST)/.installed: pyproject.toml tools/lowest_versions.py $(NATIVE)
 # Old packages use what the newest packages below them deprecate: that is no failure of ours.
 # LOWEST_TESTS chooses some tests; none is all of them.
 test-lowest: $(LOWEST)/.installed
-	SEV_LOWEST=1 $(LOWEST)/bin/python -m pytest -n $(PYTEST_WORKERS) -W ignore::DeprecationWarning $(LOWEST_TESTS)
+	$(WITH_BYTECODE) SEV_LOWEST=1 $(LOWEST)/bin/python -m pytest -n $(PYTEST_WORKERS) -W ignore::DeprecationWarning $(LOWEST_TESTS)
 
 # A second build of the package in a folder of its own, which PYTHONPATH puts before the ordinary one.
 SANITIZED := build/sanitized

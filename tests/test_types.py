@@ -9,12 +9,9 @@ PACKAGE = Path(__file__).parents[1] / "src" / "sev"
 STILL_ANY = {
     "actions": 3,
     "app": 2,
-    "backends": 8,
     "core": 2,
-    "explainers": 4,
-    "files": 1,
+    "explainers": 1,
     "plots": 2,
-    "space": 2,
 }
 
 

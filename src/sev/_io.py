@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 #: How the names of unfinished files end; they start with a dot.
 TEMPORARY_SUFFIX = ".tmp"
@@ -117,5 +117,5 @@ def open_regular(path: str | Path, flags: int, mode: int = 0o666) -> int:
     return handle
 
 
-def _not_regular(path: Any) -> OSError:
+def _not_regular(path: object) -> OSError:
     return OSError(errno.EINVAL, "This is a link, a pipe or a device where a regular file is expected", str(path))

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,10 +33,18 @@ Response: TypeAlias = Literal["predict_proba", "decision_function", "call", "pre
 ColumnLabel: TypeAlias = Hashable
 #: A value of a table: text, a number, a date, a missing value, or whatever else its column holds.
 Cell: TypeAlias = object
+#: The values of one feature in one row: one for each of its columns.
+Cells: TypeAlias = tuple[Cell, ...]
+#: The type of a column: numpy's or one that extends pandas, such as a category.
+Dtype: TypeAlias = "np.dtype[Any] | pd.api.extensions.ExtensionDtype"
 #: The name of a class of a model: what its ``classes_`` holds, such as 1, True or "defaulted".
 ClassLabel: TypeAlias = Hashable
 #: A row by its columns: a mapping with names of any type, or a Series of pandas.
 Row: TypeAlias = "Mapping[Any, Cell] | pd.Series"
+#: One row in any of the forms that the interface takes: a Series, a mapping, cells in order, a table of one row.
+RowLike: TypeAlias = Any
+#: The classes of rows: a column of a table, an array or a list.
+LabelsLike: TypeAlias = "ArrayLike | pd.Series"
 #: Part of a file as it was parsed, before any check: whoever reads it finds out what it is.
 Parsed: TypeAlias = Any
 #: A value without parts that JSON can hold.
@@ -47,6 +55,13 @@ JSONValue: TypeAlias = "bool | int | float | str | Sequence[JSONValue] | Mapping
 JSONObject: TypeAlias = dict[str, JSONValue]
 #: A table in whatever form the model takes: pandas, polars, pyarrow or numpy. Each has other methods: look at the type.
 NativeTable: TypeAlias = Any
+#: What makes an empty table of such a form anew: a schema of polars or pyarrow, the dtype of an array, None for pandas.
+TableSchema: TypeAlias = Any
+
+#: What a model, or a step before it, returned for rows, before any check: an array, a table, a sparse matrix, a list.
+ModelOutput: TypeAlias = Any
+#: A fitted model of any library: what is called or read on it depends on its class.
+FittedModel: TypeAlias = Any
 
 
 class FittedClassifier(Protocol):

@@ -165,16 +165,20 @@ class Case:
 
 
 @cache
+def fitted(family, seed):
+    """The model of a family, fitted on the table of a seed, and the function that scores rows by it."""
+    model = MODELS[family]()
+    if not hasattr(model, "fit"):
+        return model, model
+    model = model.fit(*table(seed))
+    return model, lambda frame: model.predict_proba(frame)[:, 1]
+
+
+@cache
 def scored_points(family, seed):
     """Every row that can be made of the values of a table, the model fitted on the table, and its scores."""
-    rows, labels = table(seed)
-    score = model = MODELS[family]()
-    if hasattr(model, "fit"):
-        model = model.fit(rows, labels)
-
-        def score(frame):
-            return model.predict_proba(frame)[:, 1]
-
+    rows, _ = table(seed)
+    model, score = fitted(family, seed)
     options = [
         sorted(set(rows[name])) if name == "job" else range(int(rows[name].min()), int(rows[name].max()) + 1)
         for name in rows.columns

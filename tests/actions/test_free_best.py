@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from actions.free_cases import MODELS, as_actions, costs_of, random_entries, table
+from actions.free_cases import as_actions, costs_of, fitted, random_entries, table
 from actions.test_free_values import every_cell
 
 import sev
@@ -18,13 +18,7 @@ FAMILIES = ("linear", "additive", "bins", "trees", "forest", "networks", "functi
 def make(family, seed, reference=None):
     """An explainer with the best of four real rows as reference, the model's score, the table and the limits."""
     rows, labels = table(seed)
-    score = model = MODELS[family]()
-    if hasattr(model, "fit"):
-        model = model.fit(rows, labels)
-
-        def score(frame, model=model):
-            return model.predict_proba(frame)[:, 1]
-
+    model, score = fitted(family, seed)
     entries = random_entries(np.random.default_rng(seed))
     negative = rows[(labels == 0) & (np.asarray(score(rows)) < 0.5)]
     explainer = sev.Explainer(

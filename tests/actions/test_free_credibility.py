@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from actions.free_cases import MODELS, as_actions, random_entries, table
+from actions.free_cases import as_actions, fitted, random_entries, table
 from actions.test_free_values import every_cell
 from sklearn.ensemble import GradientBoostingClassifier
 
@@ -33,13 +33,7 @@ def test_sizes_and_sets_are_those_of_all_credible_cells(family, values):
     limited, n_checked = 0, 0
     for seed in range(3):
         rows, labels = table(seed)
-        score = model = MODELS[family]()
-        if hasattr(model, "fit"):
-            model = model.fit(rows, labels)
-
-            def score(frame, model=model):
-                return model.predict_proba(frame)[:, 1]
-
+        model, score = fitted(family, seed)
         entries = random_entries(np.random.default_rng(seed))
         explainer = sev.Explainer(
             model,

@@ -309,7 +309,7 @@ def test_pictures_use_the_labels_of_the_results(monkeypatch):
 
 def test_a_restricted_picture_says_which_features_its_proof_is_over():
     many = cases.loan_explainer().explain(cases.loans()[0][:300], restricted=["amount", "months"])
-    headings = {_changes._headings(one, speaker_of(one))[1] for one in many if one.status == "optimal"}
+    headings = {_changes._make_headings(one, speaker_of(one))[1] for one in many if one.status == "optimal"}
     assert all(heading.startswith("no smaller set of the permitted features works") for heading in headings)
     assert any("a smaller one exists with features that may not be used" in heading for heading in headings)
 
@@ -375,7 +375,7 @@ def test_the_menu_is_drawn_from_what_works(recourse):
     assert len(drawn) == min(5, len(working)) > 0
     assert drawn["cost"].tolist() == working["cost"].head(5).tolist()
     assert drawn["changes"].str.contains("(now ", regex=False).all()
-    head, below = _menu._headings(table, len(drawn), speaker_of(many))
+    head, below = _menu._make_headings(table, len(drawn), speaker_of(many))
     assert head.startswith(str(len(working)))
     assert f"{(table['outcome'] == 'cannot work').sum()} cannot" in below
     plots.menu(table[table["outcome"] == "cannot work"])
@@ -404,7 +404,7 @@ def test_a_cube_with_values_of_their_own_shows_the_first_set_alone():
 def test_means_state_over_which_rows_they_are():
     before = cases.made([(Status.OPTIMAL, [(0,)]), (Status.OPTIMAL, [(0, 1)]), (Status.OPTIMAL, [(0, 1, 2)])])
     after = cases.made([(Status.OPTIMAL, [(0,)]), (Status.OPTIMAL, [(0,)]), (Status.UNEXPLAINABLE, [])])
-    assert _sizes._subtitle({"a": before, "b": after}, speaker_of(before)) == (
+    assert _sizes._make_subtitle({"a": before, "b": after}, speaker_of(before)) == (
         "a: 3 explained rows, mean 2.00   b: 3 explained rows, mean 1.00 of the 2 with a set"
     )
     ax = plots.flow(before, after)

@@ -47,7 +47,7 @@ def tables_seen(form, queries, references, assigned, alone=True):
     rows, sets = all_vertices(len(space), len(queries))
     seen = [None] * len(rows)
     mixer = Mixer(form, space, queries, references, assigned, dtypes_matter=lambda queries, wider: alone)
-    places = iter(mixer._groups(rows, sets)) if mixer._split_columns else iter([np.arange(len(rows))])
+    places = iter(mixer._group_by_dtypes(rows, sets)) if mixer._split_columns else iter([np.arange(len(rows))])
 
     def keep(table):
         for place, vertex in enumerate(next(places)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,13 +10,13 @@ from sev.backends._outputs import as_array, as_scores, count_rows
 from sev.backends._scores import ModelScores, Scorer
 from sev.core import warn_user
 from sev.exceptions import DecisionWarning, ModelError
-from sev.typing import BoolArray, IntArray, NativeTable
+from sev.typing import BoolArray, ClassLabel, IntArray, ModelOutput, NativeTable
 
 #: Scores closer than this to the threshold are ties, which a model may decide either way.
 _TIE = 1e-9
 
 
-def predicted_labels(model: object, rows: NativeTable, classes: tuple[Any, ...]) -> IntArray | None:
+def predicted_labels(model: object, rows: NativeTable, classes: tuple[ClassLabel, ...]) -> IntArray | None:
     """Place of each row's predicted class among the classes; None where ``predict`` returns no such labels.
 
     Raises
@@ -44,7 +44,7 @@ def predicted_labels(model: object, rows: NativeTable, classes: tuple[Any, ...])
     return None if (places < 0).any() else places
 
 
-def _find_places(labels: Any, classes: list[Any]) -> IntArray:
+def _find_places(labels: ModelOutput, classes: Sequence[ClassLabel]) -> IntArray:
     places = np.full(len(labels), -1, dtype=np.int64)
     for place, name in enumerate(classes):
         equal: BoolArray = np.asarray(labels == name, dtype=np.bool_)
@@ -52,7 +52,7 @@ def _find_places(labels: Any, classes: list[Any]) -> IntArray:
     return places
 
 
-def count_other_labels(scores: ModelScores, outputs: Any, predicted: IntArray) -> int:
+def count_other_labels(scores: ModelScores, outputs: ModelOutput, predicted: IntArray) -> int:
     """Number of rows whose predicted class does not have the highest score; ties do not count."""
     if outputs.ndim != 2 or outputs.shape[1] != len(scores.classes):
         return len(predicted)

@@ -6,10 +6,9 @@ A mean of category codes is no category: models and encoders refuse it, or take 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from sev._registry import is_among, look_up
-from sev.typing import ColumnLabel
+from sev.typing import ColumnLabel, FittedModel
 
 _MOST_NESTED = 8
 
@@ -37,7 +36,7 @@ def category_columns(model: object, columns: Sequence[ColumnLabel]) -> frozenset
     return frozenset(found)
 
 
-def parts_on_raw_rows(model: Any, depth: int) -> Iterator[Any]:
+def parts_on_raw_rows(model: FittedModel, depth: int) -> Iterator[FittedModel]:
     """Estimators and transformers inside a model that are given its rows as they are."""
     if model is None or isinstance(model, str) or depth == 0:
         return

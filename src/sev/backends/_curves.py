@@ -16,7 +16,7 @@ from sev._registry import find, load
 from sev.backends._overrides import refuse_overrides
 from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading
-from sev.typing import FloatArray
+from sev.typing import FittedModel, FloatArray
 
 #: Knots are known up to this many units of rounding of the numbers that they are computed from.
 _ULPS = 32.0
@@ -145,7 +145,7 @@ class ColumnCurve:
 Curves = Sequence[ColumnCurve | None]
 
 
-def follow_curves(step: Any, columns: Curves) -> list[ColumnCurve | None] | None:
+def follow_curves(step: FittedModel, columns: Curves) -> list[ColumnCurve | None] | None:
     """The columns that a fitted step makes of others; None where nothing is known about the step.
 
     Parameters
@@ -184,7 +184,7 @@ def encoded_curves(reading: Reading, numbers: Sequence[bool]) -> list[ColumnCurv
     columns: list[ColumnCurve | None] | None
     columns = [ColumnCurve.raw(place) if one else None for place, one in enumerate(numbers)]
     for transform in reading.unwrapped.transforms:
-        owner = _owner(transform)
+        owner = _find_step_of(transform)
         columns = None if owner is None else follow_curves(owner, columns)
         if columns is None:
             return None
@@ -197,7 +197,7 @@ def encoded_curves(reading: Reading, numbers: Sequence[bool]) -> list[ColumnCurv
     return columns
 
 
-def _owner(transform: Callable[[Any], Any]) -> Any:
+def _find_step_of(transform: Callable[[Any], Any]) -> Any:
     """The fitted step whose method a transform is; None for other functions."""
     name = getattr(transform, "__name__", None)
     return getattr(transform, "__self__", None) if name == "transform" else None

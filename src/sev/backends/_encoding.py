@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.backends._protocol import CannotReadError
 from sev.space import FeatureSpace, Mixer, TableForm
-from sev.typing import BoolArray, FloatArray, IntArray, NativeTable
+from sev.typing import BoolArray, FloatArray, IntArray, ModelOutput, NativeTable
 
 _ROWS_PER_CALL = 20_000
 
 
-def as_float_matrix(rows: Any) -> FloatArray:
+def as_float_matrix(rows: ModelOutput) -> FloatArray:
     """Rows of numbers, from whatever a transformer returns, as a dense float64 array.
 
     Parameters
@@ -77,10 +76,10 @@ class ColumnwiseEncoding:
         self._find_owners(mixer, rows, encoded)
         self._check_mixtures(mixer, rows, encoded, self.encode(others))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_lock": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
     def encode(self, frame: pd.DataFrame) -> FloatArray:
@@ -156,7 +155,7 @@ class ColumnwiseEncoding:
         if not unowned.size:
             return
         compared = others[:, unowned]  # a few columns: rows of all of them are many numbers
-        varies = _different(encoded[:, unowned], compared if len(compared) == 1 else compared[assigned])
+        varies = _find_differences(encoded[:, unowned], compared if len(compared) == 1 else compared[assigned])
         fresh = np.flatnonzero(varies.any(axis=0))
         if not fresh.size:
             return
@@ -178,7 +177,7 @@ class ColumnwiseEncoding:
                 self._encode, np.tile(rows, len(features)), from_reference.reshape(-1, n_features)
             ).reshape(len(features), len(rows), -1)
             for feature, changed in zip(features.tolist(), hybrids, strict=True):
-                self._assign_columns(owner, np.flatnonzero(_different(changed, encoded).any(axis=0)), feature)
+                self._assign_columns(owner, np.flatnonzero(_find_differences(changed, encoded).any(axis=0)), feature)
         self._owner, self.column_feature = owner, np.maximum(owner, 0)
 
     def _assign_columns(self, owner: IntArray, columns: IntArray, feature: int) -> None:
@@ -199,12 +198,12 @@ class ColumnwiseEncoding:
         generator = np.random.default_rng(0)
         from_reference = generator.random((len(rows), len(self._space))) < 0.5
         expected = np.where(from_reference[:, self.column_feature], others, encoded)
-        wrong = _different(mixer.apply(self._encode, rows, from_reference), expected)
+        wrong = _find_differences(mixer.apply(self._encode, rows, from_reference), expected)
         if wrong.any():
             column = int(wrong.any(axis=0).argmax())
             raise CannotReadError(f"encoded column {column} depends on more than one feature")
 
 
-def _different(one: FloatArray, other: FloatArray) -> BoolArray:
+def _find_differences(one: FloatArray, other: FloatArray) -> BoolArray:
     different: BoolArray = (one != other) & ~(np.isnan(one) & np.isnan(other))
     return different

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.exceptions import ModelError
-from sev.typing import NativeTable
+from sev.typing import ModelOutput, NativeTable
 
 
 def count_rows(rows: NativeTable) -> int:
@@ -17,7 +16,7 @@ def count_rows(rows: NativeTable) -> int:
     return int(rows.shape[0])
 
 
-def as_array(outputs: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def as_array(outputs: ModelOutput) -> np.ndarray:
     """Outputs of any kind, scores or labels, as an array of one or two dimensions.
 
     Raises
@@ -54,7 +53,7 @@ def as_array(outputs: Any) -> np.ndarray[Any, np.dtype[Any]]:
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
-def as_scores(outputs: Any, n_rows: int | None = None) -> np.ndarray[Any, np.dtype[Any]]:
+def as_scores(outputs: ModelOutput, n_rows: int | None = None) -> np.ndarray:
     """Outputs as real numbers, of shape (n_rows,) or (n_rows, n_classes).
 
     Parameters
@@ -82,14 +81,14 @@ def as_scores(outputs: Any, n_rows: int | None = None) -> np.ndarray[Any, np.dty
     return array
 
 
-def holds_labels(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
+def holds_labels(array: np.ndarray) -> bool:
     """Whether outputs are text, and hence labels, not scores."""
     if array.ndim != 1 or not array.size:
         return False
     return array.dtype.kind in "UT" or (array.dtype.kind == "O" and all(isinstance(value, str) for value in array))
 
 
-def _numbers_of_objects(array: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+def _numbers_of_objects(array: np.ndarray) -> np.ndarray:
     """Python numbers and missing values as floats; anything else stays, to be refused."""
     if not all(value is None or value is pd.NA or isinstance(value, numbers.Real) for value in array.flat):
         return array

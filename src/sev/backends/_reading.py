@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from sev.backends._scores import ModelScores, Scorer
 from sev.backends._unreadable import refuse_outputs, why_no_reader
 from sev.backends._wrappers import Unwrapped, unwrap
 from sev.space import FeatureSpace, Mixer, TableForm
-from sev.typing import BoolArray, FloatArray, NativeTable
+from sev.typing import BoolArray, FloatArray, ModelOutput, NativeTable
 
 #: Margins, beside those of real rows, at which the map from margins to scores is looked at.
 _GRID = 257
@@ -136,7 +135,7 @@ class Reading:
         encoded = self.encoding.encode_native(rows)
         return encoded, self.is_nearly_positive(scorer, self.backend.margins(encoded[::step]))
 
-    def transform_and_score(self, rows: NativeTable, scorer: Scorer) -> tuple[Any, FloatArray]:
+    def transform_and_score(self, rows: NativeTable, scorer: Scorer) -> tuple[ModelOutput, FloatArray]:
         """Rows as the final estimator takes them, None where they are not known, and the model's own score of a class.
 
         Where the final estimator was seen to return what the model returns, rows are transformed once for both.
@@ -158,7 +157,7 @@ class Reading:
         transformed = self.unwrapped.transform(rows)
         return transformed, scorer.scores_of(self.final_outputs(transformed))
 
-    def final_outputs(self, transformed: Any) -> Any:
+    def final_outputs(self, transformed: ModelOutput) -> ModelOutput:
         """What the final estimator returns for transformed rows.
 
         Parameters
@@ -312,17 +311,17 @@ def _compare_scores(ours: FloatArray, theirs: FloatArray, tolerance: float) -> N
         raise CannotReadError(f"the scores read from it differ from the model's own by up to {worst:.2g}")
 
 
-def _scoring_function(unwrapped: Unwrapped) -> Callable[[NativeTable], Any]:
+def _scoring_function(unwrapped: Unwrapped) -> Callable[[NativeTable], ModelOutput]:
     from sev.backends._registry import scorer_for
 
     if unwrapped.response == "call":
         factory = scorer_for(unwrapped.estimator)
         return factory(unwrapped.estimator) if factory is not None else unwrapped.estimator
-    ask: Callable[[NativeTable], Any] = getattr(unwrapped.estimator, unwrapped.response)
+    ask: Callable[[NativeTable], ModelOutput] = getattr(unwrapped.estimator, unwrapped.response)
     return ask
 
 
-def _second_class(ask: Callable[[NativeTable], Any]) -> Callable[[NativeTable], FloatArray]:
+def _second_class(ask: Callable[[NativeTable], ModelOutput]) -> Callable[[NativeTable], FloatArray]:
     def scores(rows: NativeTable) -> FloatArray:
         outputs = np.asarray(ask(rows), dtype=np.float64)
         return outputs[:, -1] if outputs.ndim == 2 else outputs

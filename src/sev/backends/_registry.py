@@ -7,17 +7,17 @@ must prove itself like any other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sev._registry import add_route, find, libraries, load, look_up, routes
 from sev.backends._overrides import refuse_overrides
 from sev.backends._protocol import Backend
-from sev.typing import NativeTable
+from sev.typing import FittedModel, ModelOutput, NativeTable
 
 #: Reads a fitted model, by the name of its response, into a form that has an exact solver.
-Reader: TypeAlias = Callable[[Any, str], Backend]
+Reader: TypeAlias = Callable[[FittedModel, str], Backend]
 #: Takes a fitted model; returns what scores rows.
-ScorerFactory: TypeAlias = Callable[[Any], Callable[[NativeTable], Any]]
+ScorerFactory: TypeAlias = Callable[[FittedModel], Callable[[NativeTable], ModelOutput]]
 
 
 def register(model_key: str, reader: str) -> None:

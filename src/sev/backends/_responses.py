@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +20,12 @@ from sev.backends._registry import scorer_for
 from sev.backends._scores import ModelScores, index_of_class
 from sev.backends._wrappers import DecisionRule, decision_rule, unwrap
 from sev.exceptions import InputError, ModelError, TargetError, UnfittedModelError
-from sev.typing import FloatArray, NativeTable, Response
+from sev.typing import ClassLabel, FittedModel, FloatArray, LabelsLike, ModelOutput, NativeTable, Response
 
 
-def model_scores(model: object, sample: NativeTable, labels: Any = None, target: Any = None) -> ModelScores:
+def model_scores(
+    model: object, sample: NativeTable, labels: LabelsLike | None = None, target: ClassLabel | None = None
+) -> ModelScores:
     """Find out how to score rows with a model.
 
     Parameters
@@ -81,13 +83,15 @@ def _classifier_scores(model: object, sample: NativeTable, responses: list[Respo
     # With more than two classes a row is of the class with the highest score: only scores will do whose best class is
     # the one that the model predicts.
     predicted = predicted_labels(model, sample, found.classes)
-    for candidate in _candidates(model, sample, responses, found):
+    for candidate in _list_candidates(model, sample, responses, found):
         if predicted is None or not count_other_labels(candidate, as_scores(candidate.ask(sample)), predicted):
             return candidate
     return _label_scores(model, sample)
 
 
-def _candidates(model: object, sample: NativeTable, responses: list[Response], first: ModelScores) -> list[ModelScores]:
+def _list_candidates(
+    model: object, sample: NativeTable, responses: list[Response], first: ModelScores
+) -> list[ModelScores]:
     candidates = [first, *(_scores_of_response(model, response, sample, None) for response in responses[1:])]
     votes = _vote_scores(model)
     if votes is None:
@@ -110,7 +114,7 @@ def _vote_scores(model: object) -> Callable[[NativeTable], FloatArray] | None:
 def _scores_of_response(
     model: object, response: Response, sample: NativeTable, rule: DecisionRule | None
 ) -> ModelScores:
-    ask: Callable[[NativeTable], Any] = getattr(model, response)
+    ask: Callable[[NativeTable], ModelOutput] = getattr(model, response)
     outputs = as_scores(ask(sample), count_rows(sample))
     n_columns = outputs.shape[1] if outputs.ndim == 2 else 1
     names = class_names(model)
@@ -128,7 +132,7 @@ def _scores_of_response(
     return ModelScores(ask, response, names, own, n_columns)
 
 
-def class_names(model: object) -> tuple[Any, ...] | None:
+def class_names(model: object) -> tuple[ClassLabel, ...] | None:
     """The classes of a model as plain values; None where it does not tell.
 
     Raises
@@ -152,8 +156,8 @@ def class_names(model: object) -> tuple[Any, ...] | None:
 class _ScoresOfLabels:
     """One column per class, from labels: 1 for the predicted class, 0 for the others."""
 
-    predict: Callable[[NativeTable], Any]
-    classes: tuple[Any, ...]
+    predict: Callable[[NativeTable], ModelOutput]
+    classes: tuple[ClassLabel, ...]
 
     def __call__(self, rows: NativeTable) -> FloatArray:
         labels = as_array(self.predict(rows))
@@ -162,7 +166,7 @@ class _ScoresOfLabels:
         return np.column_stack([np.asarray(labels == name, dtype=np.float64) for name in self.classes])
 
 
-def _label_scores(model: Any, sample: NativeTable) -> ModelScores:
+def _label_scores(model: FittedModel, sample: NativeTable) -> ModelScores:
     names = class_names(model)
     if names is None:
         names = tuple(np.unique(as_array(model.predict(sample))).tolist())
@@ -172,7 +176,11 @@ def _label_scores(model: Any, sample: NativeTable) -> ModelScores:
 
 
 def _callable_scores(
-    ask: Callable[[NativeTable], Any], sample: NativeTable, labels: Any, target: Any, classes: Any
+    ask: Callable[[NativeTable], ModelOutput],
+    sample: NativeTable,
+    labels: LabelsLike | None,
+    target: ClassLabel | None,
+    classes: Sequence[ClassLabel] | None,
 ) -> ModelScores:
     outputs = as_array(ask(sample))
     every_class = isinstance(target, str) and target == "predicted"
@@ -196,7 +204,7 @@ def _callable_scores(
     return ModelScores(ask, "call", names, n_columns=n_columns)
 
 
-def _seen_labels(outputs: Any, labels: Any, target: Any) -> tuple[Any, ...]:
+def _seen_labels(outputs: ModelOutput, labels: LabelsLike | None, target: ClassLabel | None) -> tuple[ClassLabel, ...]:
     """Classes of a callable that returns text: all that it returned, and all that the background is labelled with."""
     returned, known = set(outputs.tolist()), set(_unique_labels(labels))
     if known and not returned <= known:
@@ -211,10 +219,12 @@ def _seen_labels(outputs: Any, labels: Any, target: Any) -> tuple[Any, ...]:
     return names
 
 
-def _two_names(labels: Any, target: Any, *, is_boolean: bool) -> tuple[Any, Any]:
+def _two_names(
+    labels: LabelsLike | None, target: ClassLabel | None, *, is_boolean: bool
+) -> tuple[ClassLabel, ClassLabel]:
     """Names of the two classes of a callable that returns one score: the second one is scored."""
     known = _unique_labels(labels)
-    plain: tuple[Any, Any] = (0, 1)
+    plain: tuple[ClassLabel, ClassLabel] = (0, 1)
     if all(label in plain for label in known):  # 0 and 1, booleans, or nothing known
         if all(isinstance(label, bool) for label in known) and (known or is_boolean):
             plain = (False, True)
@@ -230,7 +240,7 @@ def _two_names(labels: Any, target: Any, *, is_boolean: bool) -> tuple[Any, Any]
     return (others[0] if len(others) == 1 else f"not {target}"), target
 
 
-def _unique_labels(labels: Any) -> list[Any]:
+def _unique_labels(labels: LabelsLike | None) -> list[ClassLabel]:
     if labels is None:
         return []
     array = np.asarray(labels)

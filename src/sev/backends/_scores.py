@@ -6,7 +6,6 @@ import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from sev.backends._outputs import as_scores, count_rows
 from sev.backends._stopping import check_stopped
 from sev.core import list_names, plain_value, suggest_name, warn_user
 from sev.exceptions import InputError, ModelError, TargetError, TargetWarning
-from sev.typing import BoolArray, FloatArray, NativeTable, Response
+from sev.typing import BoolArray, ClassLabel, FloatArray, ModelOutput, NativeTable, Response
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +42,10 @@ class Scorer:
         Whether the score is the lead over the best other class.
     """
 
-    ask: Callable[[NativeTable], Any]
+    ask: Callable[[NativeTable], ModelOutput]
     response: Response
     n_classes: int
-    target: Any
+    target: ClassLabel | None
     target_index: int
     threshold: float
     leads: bool = False
@@ -82,7 +81,7 @@ class Scorer:
         """
         return as_scores(self.ask(rows), count_rows(rows)).astype(np.float64, copy=False)
 
-    def scores_of(self, outputs: Any, n_rows: int | None = None) -> FloatArray:
+    def scores_of(self, outputs: ModelOutput, n_rows: int | None = None) -> FloatArray:
         """Score of the target, from what the model returned for each of some rows.
 
         Parameters
@@ -203,9 +202,9 @@ class ModelScores:
         Number of scores for each row: 1, or one for each class.
     """
 
-    ask: Callable[[NativeTable], Any]
+    ask: Callable[[NativeTable], ModelOutput]
     response: Response
-    classes: tuple[Any, ...]
+    classes: tuple[ClassLabel, ...]
     own_threshold: tuple[float, int] | None = None
     n_columns: int = 1
 
@@ -217,7 +216,7 @@ class ModelScores:
         # a probability of one half decides between two classes, as do decision values in one column
         return len(self.classes) > 2 or (self.response == "decision_function" and self.n_columns == 2)
 
-    def for_target(self, target: Any, threshold: float | None) -> Scorer:
+    def for_target(self, target: ClassLabel | None, threshold: float | None) -> Scorer:
         """Choose the class to explain.
 
         Parameters
@@ -285,7 +284,7 @@ class ModelScores:
         return chosen
 
 
-def index_of_class(classes: tuple[Any, ...], target: Any) -> int:
+def index_of_class(classes: tuple[ClassLabel, ...], target: ClassLabel | None) -> int:
     """Place of a class among those of a model; None is the second one."""
     if target is None:
         return 1

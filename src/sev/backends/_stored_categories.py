@@ -7,19 +7,20 @@ categories of the training rows, in their order. Their libraries keep these with
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pandas as pd
 
 from sev._registry import look_up
 from sev.backends._categories import category_columns, parts_on_raw_rows
 from sev.exceptions import InputError
+from sev.typing import Cell
 
 _MOST_NESTED = 8
 _MOST_SHOWN = 8
 
 #: The categories of some columns, in the order of the training rows.
-Categories: TypeAlias = dict[str, list[Any]]
+Categories: TypeAlias = dict[str, list[Cell]]
 
 
 def trained_columns(model: object) -> tuple[str, ...] | None:
@@ -111,8 +112,8 @@ def holds_codes(values: pd.Series) -> bool:
     return bool(pd.to_numeric(values.dropna().astype(object), errors="coerce").notna().all())
 
 
-def _as_categories(values: pd.Series, categories: list[Any], what: str) -> pd.Series:
-    cells: Mapping[Any, Any] = {value: category_of(value, categories) for value in values.dropna().unique().tolist()}
+def _as_categories(values: pd.Series, categories: list[Cell], what: str) -> pd.Series:
+    cells: Mapping[Cell, Cell] = {value: category_of(value, categories) for value in values.dropna().unique().tolist()}
     strange = [value for value, category in cells.items() if category is None]
     if strange:
         place = int((values == strange[0]).to_numpy().argmax())
@@ -126,7 +127,7 @@ def _as_categories(values: pd.Series, categories: list[Any], what: str) -> pd.Se
     return pd.Series(pd.Categorical(mapped, categories=categories), index=values.index, name=values.name)
 
 
-def category_of(value: object, categories: list[Any]) -> Any:
+def category_of(value: object, categories: list[Cell]) -> Cell:
     """The category that a cell stands for; texts of numbers and booleans are compared by what they mean.
 
     Parameters
@@ -152,12 +153,12 @@ def category_of(value: object, categories: list[Any]) -> Any:
         elif isinstance(category, bool):
             if text.lower() == str(category).lower():
                 return category
-        elif _number(text) == category:
+        elif _read_number(text) == category:
             return category
     return None
 
 
-def _number(text: str) -> float | None:
+def _read_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:

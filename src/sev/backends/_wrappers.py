@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from sev._registry import find, load, look_up
 from sev.backends._links import Link
 from sev.backends._overrides import refuse_overrides
 from sev.backends._protocol import SplitsEncoder
-from sev.typing import FloatArray, NativeTable, Response
+from sev.typing import ClassLabel, FittedModel, FloatArray, ModelOutput, NativeTable, Response
 
 
 @dataclass
@@ -33,12 +33,12 @@ class Unwrapped:
         What wrappers do to its scores, in order.
     """
 
-    estimator: Any
+    estimator: FittedModel
     response: Response
-    transforms: list[Callable[[NativeTable], Any]] = field(default_factory=list)
+    transforms: list[Callable[[NativeTable], ModelOutput]] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
 
-    def transform(self, rows: NativeTable) -> Any:
+    def transform(self, rows: NativeTable) -> ModelOutput:
         """Rows as the model takes them, as its final estimator takes them.
 
         Parameters
@@ -97,7 +97,7 @@ class DecisionRule:
 
     response: Response
     threshold: float
-    positive: Any = None
+    positive: ClassLabel | None = None
 
 
 def unwrap(model: object, response: Response) -> Unwrapped:

@@ -266,7 +266,7 @@ class _Batch:
             if tell is not None:
                 tell(part.n_rows)
         self._parts.sort(key=lambda part: part.name)
-        return self._finished()
+        return self._check_finished_parts()
 
     def _marked_if_finished(self, part: Part) -> Part:
         """The part, without its rows if an earlier run has put its results in place."""
@@ -281,7 +281,7 @@ class _Batch:
                 for batch in file.iter_batches():
                     yield pa.Table.from_batches([batch], self.schema)
 
-    def _finished(self) -> BatchResult:
+    def _check_finished_parts(self) -> BatchResult:
         statuses: Counter[str] = Counter()
         for part in self._parts:
             held = pa.parquet.read_table(self._folder / part.name, columns=["status"], partitioning=None)

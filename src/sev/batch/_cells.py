@@ -80,7 +80,7 @@ def rows_of(table: pa.Table, form: TableForm) -> tuple[pd.DataFrame, dict[int, s
     problems: dict[int, str] = {}
     for column, name in used_columns(table.column_names, form).items():
         values = table.column(name)
-        columns[column], bad, expected = _typed(values, form.dtypes[column])
+        columns[column], bad, expected = _fit_dtype(values, form.dtypes[column])
         for row in np.flatnonzero(bad).tolist():
             shown = repr(values[row].as_py())[:_MOST_SHOWN]
             problems.setdefault(row, f"column {name!r} holds {shown}; expected {expected}")
@@ -90,7 +90,7 @@ def rows_of(table: pa.Table, form: TableForm) -> tuple[pd.DataFrame, dict[int, s
     return form.to_frame(frame), problems
 
 
-def _typed(values: pa.ChunkedArray, wanted: Any) -> tuple[pd.Series, BoolArray, str]:
+def _fit_dtype(values: pa.ChunkedArray, wanted: Any) -> tuple[pd.Series, BoolArray, str]:
     """A column in a dtype that the form takes, which cells do not fit, and what was expected of them."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)  # pyarrow's own way to numpy mixes up missing ones
@@ -98,11 +98,11 @@ def _typed(values: pa.ChunkedArray, wanted: Any) -> tuple[pd.Series, BoolArray, 
         wanted = wanted.categories.dtype
     is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     if is_text and pd.api.types.is_bool_dtype(wanted):
-        return _truth(values)
+        return _read_booleans(values)
     if is_text and pd.api.types.is_numeric_dtype(wanted):
         whole = pd.api.types.is_integer_dtype(wanted)
-        series, bad, expected = _parsed(values, pa.int64() if whole else pa.float64(), "a number")
-        return (series, bad | _infinite(series), "a finite number") if not whole else (series, bad, expected)
+        series, bad, expected = _read_numbers(values, pa.int64() if whole else pa.float64(), "a number")
+        return (series, bad | _find_infinities(series), "a finite number") if not whole else (series, bad, expected)
     if pd.api.types.is_datetime64_any_dtype(wanted):
         given = values.to_pandas()
         dates = pd.to_datetime(given, errors="coerce", format="ISO8601") if is_text else pd.to_datetime(given)
@@ -110,10 +110,10 @@ def _typed(values: pa.ChunkedArray, wanted: Any) -> tuple[pd.Series, BoolArray, 
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.float64())
     series = values.to_pandas()
-    return series, _infinite(series), "a finite number"
+    return series, _find_infinities(series), "a finite number"
 
 
-def _truth(values: pa.ChunkedArray) -> tuple[pd.Series, BoolArray, str]:
+def _read_booleans(values: pa.ChunkedArray) -> tuple[pd.Series, BoolArray, str]:
     words = pc.utf8_lower(pc.utf8_trim_whitespace(values)).to_pandas()
     told = words.map({"true": True, "1": True, "false": False, "0": False})
     missing = words.isna() | words.isin(NO_NUMBER.to_pylist())
@@ -121,7 +121,7 @@ def _truth(values: pa.ChunkedArray) -> tuple[pd.Series, BoolArray, str]:
     return (told if told.isna().any() else told.astype(bool)), bad, "true or false"
 
 
-def _parsed(values: pa.ChunkedArray, dtype: pa.DataType, expected: str) -> tuple[pd.Series, BoolArray, str]:
+def _read_numbers(values: pa.ChunkedArray, dtype: pa.DataType, expected: str) -> tuple[pd.Series, BoolArray, str]:
     """Text read as numbers; whole numbers may have fractions after all."""
     trimmed = pc.utf8_trim_whitespace(values)
     trimmed = pc.if_else(pc.is_in(trimmed, value_set=NO_NUMBER), None, trimmed)
@@ -136,7 +136,7 @@ def _parsed(values: pa.ChunkedArray, dtype: pa.DataType, expected: str) -> tuple
     return numbers.astype(np.float64), bad | np.isinf(numbers.to_numpy(dtype=np.float64)), expected
 
 
-def _infinite(series: pd.Series) -> BoolArray:
+def _find_infinities(series: pd.Series) -> BoolArray:
     if series.dtype.kind != "f":
         return np.zeros(len(series), dtype=np.bool_)
     infinite: BoolArray = np.isinf(series.to_numpy())

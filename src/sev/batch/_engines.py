@@ -185,7 +185,7 @@ def _dask(work: Callable[[Part], Part], parts: Iterable[Part], address: str | No
 def _ray(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
     ray = require("ray", extra="engines", feature="The engine ray")
     import_module("ray.data")
-    waiting = _listed(parts, "ray")
+    waiting = _list_parts(parts, "ray")
     if not ray.is_initialized():
         ray.init(address=address) if address else ray.init(num_cpus=max(n_jobs, 1), include_dashboard=False)
 
@@ -203,13 +203,13 @@ def _spark(work: Callable[[Part], Part], parts: Iterable[Part], address: str | N
 
     if address is None:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark takes the first python3 that it finds
-    waiting = _listed(parts, "spark")
+    waiting = _list_parts(parts, "spark")
     session = SparkSession.builder.master(address or f"local[{max(n_jobs, 1)}]").appName("sev").getOrCreate()
     numbers = session.sparkContext.parallelize(range(len(waiting)), max(len(waiting), 1))
     yield from numbers.map(lambda number: work(waiting[number])).toLocalIterator()
 
 
-def _listed(parts: Iterable[Part], engine: str) -> list[Part]:
+def _list_parts(parts: Iterable[Part], engine: str) -> list[Part]:
     listed = []
     for part in parts:
         if isinstance(part.rows, HeldTable):

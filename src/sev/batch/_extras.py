@@ -79,10 +79,10 @@ class ExtraColumns:
         arrays: list[pa.Array] = []
         costs = np.zeros(len(many))
         for number in self._numbers:
-            rows, old, new = self._changed(many, number)
-            costs[rows] += self._costs(many, number, old, new)
-            arrays += [self._column(values, rows, len(many), number) for values in (old, new)]
-            arrays += self._ranges(many, number, rows)
+            rows, old, new = self._find_changes(many, number)
+            costs[rows] += self._compute_costs(many, number, old, new)
+            arrays += [self._make_column(values, rows, len(many), number) for values in (old, new)]
+            arrays += self._make_ranges(many, number, rows)
         if self._has_cost:
             known = many.answers.has_set & bool(many.efforts)
             arrays.append(pa.array(costs, mask=~known))
@@ -105,7 +105,7 @@ class ExtraColumns:
             return pa.bool_()
         return pa.float64() if pd.api.types.is_numeric_dtype(dtype) else pa.string()
 
-    def _changed(self, many: Explanations, number: int) -> tuple[IntArray, list[Cell], list[Cell]]:
+    def _find_changes(self, many: Explanations, number: int) -> tuple[IntArray, list[Cell], list[Cell]]:
         """Rows whose first set changes a feature, and its values before and after."""
         answers = many.answers
         found = np.flatnonzero(answers.has_set)
@@ -122,7 +122,7 @@ class ExtraColumns:
         cells = frame[list(feature.columns)].to_dict("records")
         return [feature_value(feature.name, row, feature.columns) for row in cells]
 
-    def _column(self, values: list[Cell], rows: IntArray, n_rows: int, number: int) -> pa.Array:
+    def _make_column(self, values: list[Cell], rows: IntArray, n_rows: int, number: int) -> pa.Array:
         column: list[Cell] = [None] * n_rows
         kind = self._type_of(number)
         for row, value in zip(rows.tolist(), values, strict=True):
@@ -140,7 +140,7 @@ class ExtraColumns:
             return [(f"{name}_enough_low", pa.float64()), (f"{name}_enough_high", pa.float64())]
         return [(f"{name}_enough", pa.list_(pa.string()))]
 
-    def _ranges(self, many: Explanations, number: int, rows: IntArray) -> list[pa.Array]:
+    def _make_ranges(self, many: Explanations, number: int, rows: IntArray) -> list[pa.Array]:
         """The values that do, where they are known; an end that is no bound is null."""
         if not self._has_ranges:
             return []
@@ -152,7 +152,9 @@ class ExtraColumns:
             for row, one in zip(rows.tolist(), ranges, strict=True):
                 known[row] = one.get(name)
         if len(self._fields_of_range(number)) == 1:
-            texts = [[self._choice(number, one) for one in some] if isinstance(some, tuple) else None for some in known]
+            texts = [
+                [self._tell_choice(number, one) for one in some] if isinstance(some, tuple) else None for some in known
+            ]
             return [pa.array(texts, type=pa.list_(pa.string()))]
         ends = [(one.low, one.high) if isinstance(one, Interval) else (math.nan, math.nan) for one in known]
         return [
@@ -160,14 +162,14 @@ class ExtraColumns:
             for side in (0, 1)
         ]
 
-    def _choice(self, number: int, value: Any) -> str | None:
+    def _tell_choice(self, number: int, value: Any) -> str | None:
         """One of the values that do, as text; null for a missing one."""
         feature = self._features[number]
         if len(feature.columns) > 1:
             return feature_value(feature.name, dict(zip(feature.columns, value, strict=True)), feature.columns)
         return None if pd.isna(value) else str(plain_value(value))
 
-    def _costs(self, many: Explanations, number: int, old: list[Cell], new: list[Cell]) -> FloatArray:
+    def _compute_costs(self, many: Explanations, number: int, old: list[Cell], new: list[Cell]) -> FloatArray:
         """As :attr:`sev.Explanation.cost`, of one feature."""
         weight, scale = many.efforts.get(self._features[number].name, (1.0, None))
         if scale is None or not pa.types.is_float64(self._type_of(number)):

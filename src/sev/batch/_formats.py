@@ -121,7 +121,7 @@ def _csv_tables(stream: io.BufferedReader, delimiter: str, rows_per_table: int, 
             column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
         ),
     )
-    return _regrouped(batches, batches.schema, rows_per_table)
+    return _regroup_batches(batches, batches.schema, rows_per_table)
 
 
 def _decode_head(data: bytes, name: str) -> str:
@@ -135,7 +135,7 @@ def _decode_head(data: bytes, name: str) -> str:
         ) from error
 
 
-def _regrouped(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_per_table: int) -> Iterator[pa.Table]:
+def _regroup_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_per_table: int) -> Iterator[pa.Table]:
     """The same rows in tables of one length, so that pieces do not depend on how bytes arrived."""
     waiting: list[pa.Table] = []
     n_waiting, n_given = 0, 0

@@ -65,7 +65,7 @@ def open_manifest(folder: Path, wanted: dict[str, Parsed]) -> dict[str, Parsed]:
         return wanted
     if different:
         raise BatchError(
-            f"{folder} holds results of another batch, which differs in {_differences(held, wanted, different)}. "
+            f"{folder} holds results of another batch, which differs in {_tell_differences(held, wanted, different)}. "
             "Choose another folder, or remove this one."
         )
     return dict(held)
@@ -196,7 +196,7 @@ def _same_files(held: object, wanted: list[dict[str, Parsed]]) -> bool:
     return isinstance(held, list) and [one.get("file") for one in held] == [one["file"] for one in wanted]
 
 
-def _differences(held: dict[str, Parsed], wanted: dict[str, Parsed], names: list[str]) -> str:
+def _tell_differences(held: dict[str, Parsed], wanted: dict[str, Parsed], names: list[str]) -> str:
     words: list[str] = []
     for name in names:
         if name == "settings" and isinstance(held.get(name), dict):

@@ -52,7 +52,7 @@ def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
         "target": pa.array([str(target) for target in many.targets]).take(pa.array(answers.target)),
         "size": pa.array(many.sizes, from_pandas=True).cast(pa.int32()),
         "lower_bound": pa.array(answers.lower_bound.astype(np.int32)),
-        "features": _lists(first, found, names),
+        "features": _list_names(first, found, names),
         "n_sets": pa.array(n_sets.astype(np.int32)),
         "sets_complete": pa.array(answers.complete),
         "score": pa.array(answers.score, from_pandas=True),
@@ -104,7 +104,7 @@ def problem_rows(reasons: list[str], *, sets: bool) -> pa.Table:
     return pa.table([given.get(field.name, pa.nulls(n_rows, field.type)) for field in schema], schema=schema)
 
 
-def _lists(chosen: np.ndarray, found: np.ndarray, names: pa.Array) -> pa.Array:
+def _list_names(chosen: np.ndarray, found: np.ndarray, names: pa.Array) -> pa.Array:
     """Feature names of one set a row; null for rows without."""
     counts = np.zeros(len(found), dtype=np.int64)
     counts[found] = chosen.sum(axis=1)
@@ -115,5 +115,5 @@ def _lists(chosen: np.ndarray, found: np.ndarray, names: pa.Array) -> pa.Array:
 
 def _lists_of_sets(masks: MaskArray, row_offsets: IntArray, names: pa.Array) -> pa.Array:
     chosen = unpack(masks, len(names))
-    inner = _lists(chosen, np.ones(len(chosen), dtype=np.bool_), names)
+    inner = _list_names(chosen, np.ones(len(chosen), dtype=np.bool_), names)
     return pa.ListArray.from_arrays(pa.array(row_offsets.astype(np.int32)), inner)

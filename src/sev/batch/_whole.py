@@ -75,7 +75,7 @@ def read_frame(
     text |= set(text_if_there) - numbers
     if not format_of(path, stdin_format).is_stream:
         return table.to_pandas()
-    return pd.DataFrame({name: _inferred(table.column(name), name, text, numbers) for name in table.column_names})
+    return pd.DataFrame({name: _infer_type(table.column(name), name, text, numbers) for name in table.column_names})
 
 
 def read_table(path: str | Path, *, stdin_format: FormatName | None = None) -> pa.Table:
@@ -126,7 +126,7 @@ def _group_tables(file: InputFile) -> list[pa.Table]:
         return [pa.table(pa.concat_tables([schema.empty_table(), *pieces]).to_pandas())]
 
 
-def _inferred(values: pa.ChunkedArray, name: str, text: set[str], numbers: set[str]) -> pd.Series:
+def _infer_type(values: pa.ChunkedArray, name: str, text: set[str], numbers: set[str]) -> pd.Series:
     if name in text:
         return values.to_pandas()
     trimmed = pc.utf8_trim_whitespace(values)

@@ -56,9 +56,9 @@ class Work:
             return part
         # scikit-learn's own Parallel would otherwise go out to the cluster again for each call, to load or to explain
         with parallel_config(backend="sequential"):
-            return self._explained(part, _partition(self.folder, self.digest, self.options))
+            return self._explain_part(part, _partition(self.folder, self.digest, self.options))
 
-    def _explained(self, part: Part, explain: PartitionExplainer) -> Part:
+    def _explain_part(self, part: Part, explain: PartitionExplainer) -> Part:
         schema = pa.ipc.read_schema(pa.py_buffer(self.schema))
         path = Path(self.folder) / part.name
         try:

@@ -129,8 +129,10 @@ class _CsvWriter:
             return
         options = pa.csv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style="needed")
         buffer = io.BytesIO()
-        flat = _flat(table).combine_chunks()  # for a chunk without rows pyarrow 26 writes memory that it never filled
-        pa.csv.write_csv(flat if self._raw else _escaped(flat), buffer, options)
+        flat = _flatten_lists(
+            table
+        ).combine_chunks()  # for a chunk without rows pyarrow 26 writes memory that it never filled
+        pa.csv.write_csv(flat if self._raw else _escape_formulas(flat), buffer, options)
         self._file.write(buffer.getvalue())
 
     def close(self) -> None:
@@ -178,7 +180,7 @@ class _KeptOpen(io.RawIOBase):
         return int(self._file.write(data))
 
 
-def _escaped(table: pa.Table) -> pa.Table:
+def _escape_formulas(table: pa.Table) -> pa.Table:
     """The same table with no text that a spreadsheet would run as a formula."""
     for number, field in enumerate(table.schema):
         column = table.column(number)
@@ -204,7 +206,7 @@ def _escaped_cell(cell: str | bytes) -> str | bytes:
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 
 
-def _flat(table: pa.Table) -> pa.Table:
+def _flatten_lists(table: pa.Table) -> pa.Table:
     for number, field in enumerate(table.schema):
         if pa.types.is_list(field.type):
             texts = [None if value is None else json.dumps(value) for value in table.column(number).to_pylist()]

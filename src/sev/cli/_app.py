@@ -132,7 +132,7 @@ def _start(
         table = None if data is None else Table.open(data, loaded[0][1].form, id_column)
     else:
         _refuse_data_alone(data)
-        loaded, table = _bundled()
+        loaded, table = _make_bundled_explainer()
     click.echo("Preparing the decisions ...", err=True)
     service = Service(loaded, table, codes=codes, settings=Settings(title=title, readonly=readonly))
     listening = open_socket(host, port)
@@ -169,7 +169,7 @@ def _refuse_data_alone(data: str | None) -> None:
         raise InputError("--data needs the explainer of its decisions: sev app loans.sev --data applicants.csv.")
 
 
-def _bundled() -> tuple[list[tuple[str, Explainer]], Table]:
+def _make_bundled_explainer() -> tuple[list[tuple[str, Explainer]], Table]:
     from sev.app import Table
     from sev.demo import explainer_and_applicants
 

@@ -71,11 +71,11 @@ def naming_model(model: object, data: str, rows: pd.DataFrame) -> Iterator[None]
         text = " ".join(str(error).split())[:_MOST_LETTERS]
         raise ModelError(
             f"The model, {type(model).__name__}, does not take the rows of {data} ({type(error).__name__}: {text}). "
-            f"{_remedy(rows)}"
+            f"{_suggest_remedy(rows)}"
         ) from error
 
 
-def _remedy(rows: pd.DataFrame) -> str:
+def _suggest_remedy(rows: pd.DataFrame) -> str:
     """What may help a model that does not take rows: numbers that were read as text are the usual cause."""
     codes, spoiled = _numbers_read_as_text(rows)
     remedies = [spoiled_numbers(rows)] if spoiled else []

@@ -127,7 +127,7 @@ def explain(
         )
     except KeyboardInterrupt:
         progress.close()
-        _stopped(output, inputs, progress.done)
+        _report_stop(output, inputs, progress.done)
         if in_thread:
             os._exit(130)  # at once: the thread has nothing to say any more
         sys.exit(130)  # in order: what was shared with workers is given back
@@ -172,7 +172,7 @@ def _run_in_thread(call: Callable[..., BatchResult], *given: Any, **named: Any) 
     return done.result()
 
 
-def _stopped(output: str, inputs: tuple[str, ...], done: int) -> None:
+def _report_stop(output: str, inputs: tuple[str, ...], done: int) -> None:
     """Say what is kept and how to go on."""
     click.echo(f"\nStopped; {done:,} rows are done and kept.", err=True)
     if "-" in inputs:

@@ -92,9 +92,9 @@ def fit(
     rows, decisions = rows_and_labels(data, label, text, numbers, [fitted], drop)
     say(f"read {type(fitted).__name__} and {len(rows):,} rows of {rows.shape[1]} columns", quiet)
     # wrong options are told before the model is asked, as what they are
-    explained = "predicted" if target == "predicted" else _class(target, fitted, decisions)
-    compared_with = _reference(reference)
-    grouped = dict(_group(one) for one in groups) or None
+    explained = "predicted" if target == "predicted" else _read_class(target, fitted, decisions)
+    compared_with = _read_reference(reference)
+    grouped = dict(_read_group(one) for one in groups) or None
     named = labels_for(labels, language)
     with naming_model(fitted, data, rows):
         explainer = sev.Explainer(
@@ -136,7 +136,7 @@ def fit(
     )
 
 
-def _class(target: str | None, model: object, labels: pd.Series[Any]) -> ClassLabel | None:
+def _read_class(target: str | None, model: object, labels: pd.Series[Any]) -> ClassLabel | None:
     """The class that is written so: one of the model's, or of a model that does not know its classes a label."""
     from sev.core import list_names, plain_value, suggest_name
     from sev.exceptions import InputError
@@ -181,7 +181,7 @@ def _check_direction(explainer: Explainer, rows: pd.DataFrame, labels: pd.Series
     )
 
 
-def _reference(text: str) -> ReferenceLike:
+def _read_reference(text: str) -> ReferenceLike:
     if not text.lstrip().startswith("{"):
         return text
     try:
@@ -190,7 +190,7 @@ def _reference(text: str) -> ReferenceLike:
         raise click.BadParameter(f"is not a JSON object: {error}", param_hint="--reference") from error
 
 
-def _group(text: str) -> tuple[str, list[str]]:
+def _read_group(text: str) -> tuple[str, list[str]]:
     name, equals, columns = text.partition("=")
     if not equals or not name or not columns:
         raise click.BadParameter(f"{text!r} is not of the form name=a,b", param_hint="--group")

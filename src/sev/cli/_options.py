@@ -45,7 +45,7 @@ def typed(text: str | None) -> bool | int | float | str | None:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _seed(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
+def _read_seed(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
     if value is not None:
         random.seed(value)
         np.random.seed(value)  # noqa: NPY002  models of other libraries draw from here
@@ -57,7 +57,7 @@ def common(command: Command) -> Command:
     wanted = "seed" in inspect.signature(command).parameters
     for option in (
         debug,
-        click.option("--seed", type=int, callback=_seed, expose_value=wanted, help="Seed of all random steps."),
+        click.option("--seed", type=int, callback=_read_seed, expose_value=wanted, help="Seed of all random steps."),
         click.option("--quiet", "-q", is_flag=True, help="No progress and no messages but errors."),
         click.option("--json", "as_json", is_flag=True, help="JSON instead of a table on standard output."),
     ):

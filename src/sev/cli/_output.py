@@ -43,9 +43,9 @@ def write_result(result: Mapping[str, object], as_json: bool) -> None:
     width = max(len(name) for name in plain)
     for name, value in plain.items():
         if isinstance(value, dict):
-            shown = ", ".join(f"{key} {_number(entry)}" for key, entry in value.items())
+            shown = ", ".join(f"{key} {_plain_number(entry)}" for key, entry in value.items())
         else:
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else _number(value)
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else _plain_number(value)
         shown = shown or "none"
         click.echo(f"{name:<{width}}  {shown}", err=err)
 
@@ -123,7 +123,7 @@ def plain_result(value: object) -> Any:
     return plain_value(value)
 
 
-def _number(value: object) -> str:
+def _plain_number(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return "" if value is None else str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"

@@ -132,7 +132,7 @@ def price(
         shown["proven"] = [_yes_or_no(speaker, proven) for proven in shown["proven"]]
         for name in ("size_without", "size_with"):
             shown[name] = ["" if pd.isna(size) else f"{size:.0f}" for size in shown[name]]
-        shown = _rounded(shown, "cost_without", "cost_with")
+        shown = _round_costs(shown, "cost_without", "cost_with")
     _write_lines(shown, as_json)
 
 
@@ -179,7 +179,7 @@ def menu(
     else:
         bound = loaded.tasks[0].bound  # None in files of older versions
         limits = {} if bound is None else bound.limits()
-        _write_lines(_rounded(menu_table(shown, loaded.labels, limits)), as_json)
+        _write_lines(_round_costs(menu_table(shown, loaded.labels, limits)), as_json)
     if not every and len(hopeless):
         tried = "" if (hopeless["searched"] == "all").all() else " with the values that were tried"
         say(f"{len(hopeless):,} other sets of up to {max_size} cannot work{tried}; --all lists them", quiet)
@@ -196,7 +196,7 @@ def _yes_or_no(speaker: Speaker, value: bool) -> str:
     return str(speaker.text("yes_text" if value else "no_text"))
 
 
-def _rounded(shown: pd.DataFrame, *names: str) -> pd.DataFrame:
+def _round_costs(shown: pd.DataFrame, *names: str) -> pd.DataFrame:
     """The table with costs of three figures."""
     texts = {name: ["" if pd.isna(cost) else f"{cost:.3g}" for cost in shown[name]] for name in names or ("cost",)}
     return shown.assign(**texts)

@@ -46,7 +46,7 @@ def words_of_options(message: str, context: click.Context) -> str:
     """
     for pattern, words in _PHRASES:
         message = pattern.sub(words, message)
-    for name, option in _options(context).items():
+    for name, option in _find_options(context).items():
         message = message.replace(f"`{name}`", option)
         message = re.sub(rf"(?<![\w.-]){name}={_VALUE}", lambda found, to=option: _given(to, found[1]), message)  # type: ignore[misc]
     return _REPEATED.sub(lambda found: "" if message.count(found[1]) > 1 else found[0], message)
@@ -58,7 +58,7 @@ def _given(option: str, value: str | None) -> str:
     return f"{option} {value.strip(chr(34) + chr(39))}"
 
 
-def _options(context: click.Context) -> dict[str, str]:
+def _find_options(context: click.Context) -> dict[str, str]:
     """The options of the command that is running, by the names of the arguments that they become."""
     command = context.command
     if isinstance(command, click.Group):

@@ -73,7 +73,9 @@ class Smallest:
         reason = one.reason
         if one.status == Status.UNEXPLAINABLE:
             reason = "no change of allowed features to the reference undoes the decision: proven"
-        yield Outcome(status=status, features=one.features, changes=_changes(case, query, one.features), reason=reason)
+        yield Outcome(
+            status=status, features=one.features, changes=_find_changes(case, query, one.features), reason=reason
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ class Importances:
             added = ", absolute" if ordering == "absolute" and len(orderings) > 1 else ""
             changed = _walk(case, query, order)
             if changed:
-                changes = _changes(case, query, changed)
+                changes = _find_changes(case, query, changed)
                 yield Outcome(status="flipped", features=changed, changes=changes, reason=self.note, ordering=added)
             else:
                 reason = "the decision stands with all allowed features at the reference"
@@ -140,7 +142,7 @@ def _is_other(mine: object, other: object) -> bool:
     return bool(mine != other)
 
 
-def _changes(case: Case, query: int, features: Sequence[str]) -> dict[ColumnLabel, Cell]:
+def _find_changes(case: Case, query: int, features: Sequence[str]) -> dict[ColumnLabel, Cell]:
     """The columns that differ in a set of features, and the values that the reference has there."""
     chosen = case.space.select(features, what="features")
     reference = case.references.iloc[int(case.assigned[query])]

@@ -102,12 +102,12 @@ class Case:
 
     def scores(self, rows: pd.DataFrame) -> FloatArray:
         """The model's own scores of the class being explained."""
-        return self._scored(self.form.to_native(rows))
+        return self._score_rows(self.form.to_native(rows))
 
     def mixed_scores(self, query: int, from_reference: BoolArray) -> FloatArray:
         """Scores of a query with some features set to its reference; one line of ``from_reference`` for each."""
         rows = np.full(len(from_reference), query, dtype=np.int64)
-        return self._scored(self._mixer.native(rows, from_reference))
+        return self._score_rows(self._mixer.native(rows, from_reference))
 
     def is_positive(self, scores: FloatArray) -> BoolArray:
         """Which scores mean the class being explained."""
@@ -121,5 +121,5 @@ class Case:
             return 1.0 / (1.0 + np.exp(-np.clip(scores - cut, -500.0, 500.0)))
         return np.where(scores >= cut, 0.5 + 0.5 * (scores - cut) / (1.0 - cut), 0.5 * scores / cut)
 
-    def _scored(self, rows: NativeTable) -> FloatArray:
+    def _score_rows(self, rows: NativeTable) -> FloatArray:
         return self._task.scorer.scores(rows)

@@ -43,9 +43,9 @@ class Coding:
         self._values: dict[int, pd.DataFrame] = {}
         coded, owners = [], []
         for number, feature in enumerate(space.features):
-            for columns in _parts(form, background, feature.columns):
+            for columns in _list_parts(form, background, feature.columns):
                 if _is_categorical(form, background, columns):
-                    codes, first = _codes(both[list(columns)])
+                    codes, first = _code_rows(both[list(columns)])
                     self.categorical.append(len(self.names))
                     self._values[len(self.names)] = both[list(columns)].iloc[first].reset_index(drop=True)
                     coded.append(codes.astype(np.float64))
@@ -75,7 +75,7 @@ class Coding:
         return bool(np.dtype(np.int64) == self._form.dtypes[self._columns[number][0]])
 
 
-def _parts(form: TableForm, background: pd.DataFrame, columns: tuple[ColumnLabel, ...]) -> list[tuple[Any, ...]]:
+def _list_parts(form: TableForm, background: pd.DataFrame, columns: tuple[ColumnLabel, ...]) -> list[tuple[Any, ...]]:
     """A one-hot block stays whole; any other group of columns falls into its columns."""
     whole = len(columns) == 1 or all(has_two_values(background[column]) for column in columns)
     return [columns] if whole else [(column,) for column in columns]
@@ -85,7 +85,7 @@ def _is_categorical(form: TableForm, background: pd.DataFrame, columns: tuple[Co
     return len(columns) > 1 or not form.is_numeric(columns[0]) or has_two_values(background[columns[0]])
 
 
-def _codes(block: pd.DataFrame) -> tuple[IntArray, IntArray]:
+def _code_rows(block: pd.DataFrame) -> tuple[IntArray, IntArray]:
     """A code for each row, and the first row of each code."""
     values = block.iloc[:, 0] if block.shape[1] == 1 else pd.MultiIndex.from_frame(block)
     codes, _ = pd.factorize(values, use_na_sentinel=False)

@@ -134,25 +134,25 @@ def compare_methods(
         threshold=threshold,
         allow_positive_reference=allow_positive_reference,
     )
-    case, labels = _case(explainer, X_train, y_train, X, max_queries, int(random_state))
+    case, labels = _make_case(explainer, X_train, y_train, X, max_queries, int(random_state))
     bar = _Bar(len(names) * len(labels), progress)
     try:
         lines = [
             line
             for name in names
-            for line in _lines(name, ready[name], case, chosen.get(name, {}), orderings, labels, bar)
+            for line in _make_lines(name, ready[name], case, chosen.get(name, {}), orderings, labels, bar)
         ]
     finally:
         bar.close()
     table = pd.DataFrame(lines)
-    return table.assign(minimal=_minimal(table)).drop(columns="to_reference")[_COLUMNS]
+    return table.assign(minimal=_mark_minimal(table)).drop(columns="to_reference")[_COLUMNS]
 
 
-def _lines(
+def _make_lines(
     name: str,
     prepare: Prepare,
     case: Case,
-    options: dict[str, Any],
+    options: dict[str, object],
     orderings: Sequence[Ordering],
     labels: list[ColumnLabel],
     bar: _Bar,
@@ -160,11 +160,11 @@ def _lines(
     """All that one method returns, whatever happens inside it."""
     bar.now(name)
     start = time.perf_counter()
-    answer, failure = _prepared(prepare, case, options)
+    answer, failure = _prepare_method(prepare, case, options)
     setup = time.perf_counter() - start
     lines = []
     for query, label in enumerate(labels):
-        seconds, outcomes = (np.nan, [failure]) if failure else _answered(answer, case, query, orderings)
+        seconds, outcomes = (np.nan, [failure]) if failure else _time_answer(answer, case, query, orderings)
         for outcome in outcomes:
             lines.append(
                 {
@@ -184,7 +184,9 @@ def _lines(
     return lines
 
 
-def _prepared(prepare: Prepare, case: Case, options: dict[str, Any]) -> tuple[Callable[[int], Answer], Outcome | None]:
+def _prepare_method(
+    prepare: Prepare, case: Case, options: dict[str, object]
+) -> tuple[Callable[[int], Answer], Outcome | None]:
     """A method that is ready, warmed up on the first query; or what keeps it from being so."""
     try:
         answer = prepare(case, options)
@@ -192,11 +194,11 @@ def _prepared(prepare: Prepare, case: Case, options: dict[str, Any]) -> tuple[Ca
         return _nothing, Outcome(status="not_applicable", reason=str(error))
     except Exception as error:  # a package may fail in any way: the other methods go on
         return _nothing, Outcome(status="error", reason=_describe_error(error))
-    _answered(answer, case, 0, ("signed",))
+    _time_answer(answer, case, 0, ("signed",))
     return answer, None
 
 
-def _answered(
+def _time_answer(
     answer: Callable[[int], Answer], case: Case, query: int, orderings: Sequence[Ordering]
 ) -> tuple[float, list[Outcome]]:
     """Seconds for the answer to one query, and how it ended."""
@@ -218,7 +220,7 @@ def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
 
 
-def _minimal(table: pd.DataFrame) -> pd.api.extensions.ExtensionArray:
+def _mark_minimal(table: pd.DataFrame) -> pd.api.extensions.ExtensionArray:
     """Whether each number of flips is the smallest there is, as far as the smallest sets of the same run prove."""
     smallest = table[table["method"] == "sev"].set_index("query")
     enough = table["query"].map(smallest["flips"]).to_numpy(dtype=float)
@@ -231,7 +233,7 @@ def _minimal(table: pd.DataFrame) -> pd.api.extensions.ExtensionArray:
     return minimal
 
 
-def _case(
+def _make_case(
     explainer: Explainer, X_train: NativeTable, y_train: ArrayLike, X: NativeTable, max_queries: int | None, seed: int
 ) -> tuple[Case, list[ColumnLabel]]:
     """The rows that are predicted as the target, at most so many, and their labels."""

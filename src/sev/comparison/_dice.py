@@ -27,7 +27,7 @@ class _Model:
         scores = self._case.centred(self._decode(rows))
         return np.column_stack([1.0 - scores, scores])
 
-    def predict(self, rows: pd.DataFrame) -> Any:
+    def predict(self, rows: pd.DataFrame) -> np.ndarray:
         return (self.predict_proba(rows)[:, 1] >= 0.5).astype(int)
 
 
@@ -58,7 +58,7 @@ class _Frames:
         return self._coding.decode(self.to_coded(frame))
 
 
-def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Counterfactual]:
+def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Counterfactual]:
     """One explainer; options are those of ``generate_counterfactuals``."""
     import dice_ml
 
@@ -70,7 +70,7 @@ def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Counterfactu
         model = dice_ml.Model(model=_Model(case, frames.decode), backend="sklearn")
         explainer = dice_ml.Dice(data, model, method="random")
         rounding = data.get_decimal_precisions(output_type="dict")
-    settings = {"total_CFs": 1, "desired_class": 0, "features_to_vary": _varying(case, frames), **options}
+    settings = {"total_CFs": 1, "desired_class": 0, "features_to_vary": _list_varying(case, frames), **options}
 
     def answer(query: int) -> Counterfactual:
         row = frames.to_frame(case.coding.queries[[query]])
@@ -97,7 +97,7 @@ def _outcome(case: Case) -> Any:
     return (case.labels == case.explainer.target).astype(int)
 
 
-def _varying(case: Case, frames: _Frames) -> Any:
+def _list_varying(case: Case, frames: _Frames) -> Any:
     if case.allowed.all():
         return "all"
     return [

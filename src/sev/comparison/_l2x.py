@@ -106,10 +106,10 @@ class L2X:
         self._space = FeatureSpace.of(frame, self.groups)
         self.feature_names_ = self._space.names
         self._check(frame)
-        rows, targets = self._numbers(frame, "X"), self._outputs(output, len(frame))
+        rows, targets = self._encode_numbers(frame, "X"), self._outputs(output, len(frame))
         with torch.random.fork_rng(devices=[]), one_torch_thread(torch):
             torch.manual_seed(self.random_state)
-            self._selector, self._predictor = self._networks(torch)
+            self._selector, self._predictor = self._make_networks(torch)
             _train(torch, self, torch.as_tensor(rows), torch.as_tensor(targets, dtype=torch.float32))
         return self
 
@@ -128,7 +128,7 @@ class L2X:
         """
         import torch
 
-        rows = torch.as_tensor(self._numbers(self._fitted_form().to_frame(X), "X"))
+        rows = torch.as_tensor(self._encode_numbers(self._fitted_form().to_frame(X), "X"))
         with torch.no_grad():
             logits = self._selector(rows).numpy()
         chosen = np.zeros(logits.shape, dtype=np.bool_)
@@ -151,7 +151,7 @@ class L2X:
         import torch
 
         chosen = self.selected(X)[:, self._space.column_feature]
-        rows = self._numbers(self._form.to_frame(X), "X") * chosen
+        rows = self._encode_numbers(self._form.to_frame(X), "X") * chosen
         with torch.no_grad():
             second = torch.sigmoid(self._predictor(torch.as_tensor(rows.astype(np.float32)))[:, 0]).numpy()
         return np.column_stack([1.0 - second, second]).astype(np.float64)
@@ -165,7 +165,7 @@ class L2X:
         if texts:
             raise InputError(f"L2X needs numeric columns, but {list_names(texts, 5)} are not: encode the rows first.")
 
-    def _numbers(self, frame: pd.DataFrame, what: str) -> Any:
+    def _encode_numbers(self, frame: pd.DataFrame, what: str) -> Any:
         rows = frame.to_numpy(dtype=np.float32, copy=True)  # torch takes no read-only views
         if not np.isfinite(rows).all():
             raise InputError(f"{what} has missing values: L2X does not support them; fill them in first.")
@@ -184,7 +184,7 @@ class L2X:
             raise InputError("This L2X is not fitted: call fit(X, output) first.")
         return self._form
 
-    def _networks(self, torch: Any) -> tuple[Any, Any]:
+    def _make_networks(self, torch: Any) -> tuple[Any, Any]:
         nn = torch.nn
         n_columns, n_features, width = len(self._space.columns), len(self._space), self.hidden
 

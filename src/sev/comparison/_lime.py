@@ -17,7 +17,7 @@ from sev.typing import FloatArray
 _OF_A_ROW = ("num_samples", "distance_metric", "model_regressor")
 
 
-def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]:
+def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Importances]:
     """One explainer; options are those of ``LimeTabularExplainer`` and of its ``explain_instance``."""
     from lime.lime_tabular import LimeTabularExplainer
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from sev.comparison._quiet import quietly
 from sev.typing import FloatArray
 
 
-def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]:
+def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Importances]:
     """One explainer for each reference row; options are those of ``KernelExplainer.shap_values``.
 
     SHAP perturbs features that are present (1, as in the query) or absent (0, as in the reference), so that a

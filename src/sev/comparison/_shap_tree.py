@@ -12,12 +12,12 @@ from sev.backends import CannotReadError, ColumnwiseEncoding, Unwrapped, as_floa
 from sev.comparison._answers import Importances
 from sev.comparison._case import Case, NotApplicable
 from sev.comparison._quiet import quietly
-from sev.typing import FloatArray, IntArray
+from sev.typing import FloatArray, IntArray, ModelOutput
 
 _NO_BACKGROUND = "SHAP supports no background with categorical splits: branches are weighted by their training rows"
 
 
-def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]:
+def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Importances]:
     """One explainer for each reference row; options are those of ``TreeExplainer.shap_values``."""
     import shap
 
@@ -25,7 +25,7 @@ def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]
         unwrapped = unwrap(case.explainer.model, case._task.scorer.response)
     except CannotReadError as error:
         raise NotApplicable(str(error)) from error
-    encode, owner = _encoding(case, unwrapped)
+    encode, owner = _find_encoding(case, unwrapped)
     explainers = {
         number: _tree_explainer(shap, unwrapped.estimator, encode(case.references.iloc[[number]]))
         for number in np.unique(case.assigned).tolist()
@@ -41,10 +41,10 @@ def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Importances]
     return answer
 
 
-def _encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame], Any], IntArray]:
+def _find_encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame], ModelOutput], IntArray]:
     """Rows as the trees take them, and the feature of each of their columns."""
 
-    def encode(rows: pd.DataFrame) -> Any:
+    def encode(rows: pd.DataFrame) -> ModelOutput:
         return unwrapped.transform(case.form.to_native(rows))
 
     if not unwrapped.transforms:
@@ -54,7 +54,7 @@ def _encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataFrame]
             return lambda rows: rows.to_numpy(dtype=np.float64, na_value=np.nan), case.space.column_feature
         return encode, case.space.column_feature
 
-    def numbers(rows: Any) -> FloatArray:
+    def numbers(rows: ModelOutput) -> FloatArray:
         return as_float_matrix(unwrapped.transform(rows))
 
     try:
@@ -78,7 +78,7 @@ def _tree_explainer(shap: Any, estimator: object, reference: Any) -> tuple[Any, 
             raise NotApplicable(f"SHAP cannot read the trees of {type(estimator).__name__}") from error
 
 
-def _holds_numbers(rows: Any) -> bool:
+def _holds_numbers(rows: ModelOutput) -> bool:
     """Whether no column holds categories: SHAP takes no background for splits on them."""
     return not isinstance(rows, pd.DataFrame) or all(pd.api.types.is_numeric_dtype(dtype) for dtype in rows.dtypes)
 

@@ -50,7 +50,7 @@ def load_or_download(
     if not download_if_missing:
         raise not_found(title, files, data_home, advice)
     where = f"OpenML's data set {data_id}"
-    frame = pick(schema.typed(_matched(_ask(data_id, title, files, data_home, advice), schema, where), where))
+    frame = pick(schema.typed(_match_columns(_ask(data_id, title, files, data_home, advice), schema, where), where))
     data = schema.write(frame)
     schema.compare(frame, where, data)
     store(files[0], data)
@@ -68,19 +68,19 @@ def _ask(data_id: int, title: str, files: tuple[str, ...], data_home: DataHome, 
         raise DatasetNotFoundError(f"{not_found(title, files, data_home, advice)}\n{reason}") from error
 
 
-def _matched(frame: pd.DataFrame, schema: Schema, where: str) -> pd.DataFrame:
+def _match_columns(frame: pd.DataFrame, schema: Schema, where: str) -> pd.DataFrame:
     """Return a table of text under our column names: OpenML may write ``a.b`` for ``a-b``, and NaN for ``?``."""
-    theirs = {_key(str(name)): name for name in frame.columns}
-    missing = [name for name in schema.names if _key(name) not in theirs]
+    theirs = {_simplify_name(str(name)): name for name in frame.columns}
+    missing = [name for name in schema.names if _simplify_name(name) not in theirs]
     if missing:
         raise InputError(f"{where} lacks the columns {missing}; it has {list(frame.columns)}.")
     cells = {}
     for name in schema.names:
-        column = frame[theirs[_key(name)]].astype(object)
+        column = frame[theirs[_simplify_name(name)]].astype(object)
         cells[name] = column.where(column.notna(), "?").astype(str).str.strip()
     table = pd.DataFrame(cells)
     return table if schema.header else table.set_axis(range(len(schema.names)), axis=1)
 
 
-def _key(name: str) -> str:
+def _simplify_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())

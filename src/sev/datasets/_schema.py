@@ -95,7 +95,7 @@ class Schema:
             cells = cells.set_axis(self.names, axis=1)
         if cells.empty:
             raise InputError(f"{where} has no rows.")
-        columns = {column.name: _typed(cells[column.name], column, where) for column in self.features}
+        columns = {column.name: _read_column(cells[column.name], column, where) for column in self.features}
         target = cells[self.target].replace(dict(self.spellings))
         _refuse(~target.isin(list(self.classes)), target, f"one of {list(self.classes)}", where)
         return pd.DataFrame({**columns, self.target: target})
@@ -166,7 +166,7 @@ def translate(cells: pd.Series, words: Mapping[str, str | int], where: str) -> p
     return cells.map(dict(words))
 
 
-def _typed(cells: pd.Series, column: Column, where: str) -> pd.Series:
+def _read_column(cells: pd.Series, column: Column, where: str) -> pd.Series:
     if column.kind == "text":
         return cells
     numbers = pd.to_numeric(cells, errors="coerce").astype("float64")

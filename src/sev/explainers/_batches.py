@@ -41,11 +41,11 @@ def answer_all(
     if not len(queries):
         return answers_of_unseen(0, n_features)
     settings = replace(settings, n_together=len(queries))
-    chunks = list(_chunks(len(queries), queries.shape[1], tasks, n_jobs, progress))
+    chunks = list(_make_chunks(len(queries), queries.shape[1], tasks, n_jobs, progress))
     done: list[Outcome] = []
     bar = progress_bar(len(queries), progress)
     try:
-        for outcome in _outcomes(tasks, queries, settings, chunks, n_jobs):
+        for outcome in _answer_chunks(tasks, queries, settings, chunks, n_jobs):
             done.append(outcome)
             bar.update(len(outcome))
     except KeyboardInterrupt:
@@ -55,7 +55,7 @@ def answer_all(
         raise InterruptedExplanation(n_done, len(queries), answers) from None
     finally:
         bar.close()
-    outcome = _joined(done)
+    outcome = _join_outcomes(done)
     doubted = _doubted_rows(outcome)
     _warn(outcome, doubted)
     if not doubted:
@@ -67,14 +67,14 @@ def answer_chunk(tasks: list[Task], queries: pd.DataFrame, settings: Settings, *
     """Explain the rows of one chunk; a pure function, so that any worker anywhere may run it."""
     if len(tasks) == 1:
         return answer_chosen(tasks[0], queries, settings, trusted=trusted)
-    predicted = _predicted(tasks, queries)
+    predicted = _find_predicted_classes(tasks, queries)
     parts, places = [], []
     for number, task in enumerate(tasks):
         rows = np.flatnonzero(predicted == number)
         if rows.size:
             parts.append(answer_chosen(task, queries.iloc[rows], settings, trusted=trusted))
             places.append(rows)
-    return _joined(parts, np.concatenate(places))
+    return _join_outcomes(parts, np.concatenate(places))
 
 
 def _answered_again(
@@ -88,7 +88,7 @@ def _answered_again(
     order = np.argsort(np.concatenate([kept, rows]), kind="stable")
     done: list[Answers] = []
     try:
-        for outcome in _outcomes(tasks, some, settings, chunks, n_jobs, trusted=False):
+        for outcome in _answer_chunks(tasks, some, settings, chunks, n_jobs, trusted=False):
             done.append(outcome.answers)
     except KeyboardInterrupt:
         rest = answers_of_unseen(len(rows) - sum(len(part) for part in done), n_features)
@@ -117,7 +117,7 @@ def _warn(outcome: Outcome, doubted: dict[int, str]) -> None:
         )
 
 
-def _joined(parts: list[Outcome], places: IntArray | None = None) -> Outcome:
+def _join_outcomes(parts: list[Outcome], places: IntArray | None = None) -> Outcome:
     """Outcomes of consecutive rows, or of rows at given places, as one."""
     if len(parts) == 1 and places is None:
         return parts[0]
@@ -141,7 +141,7 @@ def _joined(parts: list[Outcome], places: IntArray | None = None) -> Outcome:
     )
 
 
-def _predicted(tasks: list[Task], queries: pd.DataFrame) -> IntArray:
+def _find_predicted_classes(tasks: list[Task], queries: pd.DataFrame) -> IntArray:
     """Number of each row's own predicted class: the one that is furthest above its threshold, the later one of a
     tie.
     """
@@ -150,7 +150,7 @@ def _predicted(tasks: list[Task], queries: pd.DataFrame) -> IntArray:
     return (len(tasks) - 1 - np.argmax(leads[:, ::-1], axis=1)).astype(np.int64)
 
 
-def _outcomes(
+def _answer_chunks(
     tasks: list[Task],
     queries: pd.DataFrame,
     settings: Settings,
@@ -168,7 +168,7 @@ def _outcomes(
     yield from workers(delayed(answer_chunk)(tasks, queries.iloc[chunk], settings, trusted=trusted) for chunk in chunks)
 
 
-def _chunks(n_rows: int, n_columns: int, tasks: list[Task], n_jobs: int, progress: bool) -> Iterator[slice]:
+def _make_chunks(n_rows: int, n_columns: int, tasks: list[Task], n_jobs: int, progress: bool) -> Iterator[slice]:
     size = max(1, _CELLS_PER_CHUNK // n_columns)
     if any(task.reading is None for task in tasks):
         size = _ROWS_PER_BLACK_BOX_CHUNK

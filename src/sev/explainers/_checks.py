@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,13 +13,13 @@ from sev.exceptions import DecisionWarning, InputError, PositiveReferenceError
 from sev.explainers._task import Task
 from sev.references import FittedReference
 from sev.space import MixedRows, TableForm
-from sev.typing import BoolArray, FloatArray, NativeTable
+from sev.typing import BoolArray, ClassLabel, FloatArray, LabelsLike, NativeTable
 
 #: Rows that are scored first: in most tables they tell already that decisions differ.
 _FIRST_ROWS = 1000
 
 
-def checked_labels(labels: Any, n_rows: int, classes: tuple[Any, ...]) -> Any:
+def checked_labels(labels: LabelsLike | None, n_rows: int, classes: tuple[ClassLabel, ...]) -> np.ndarray | None:
     """The labels as one array, or an error that names what is wrong with them."""
     if labels is None:
         return None
@@ -102,7 +101,9 @@ def _are_decided_alike(scorer: Scorer, scores: FloatArray) -> bool:
     return bool(len(positive)) and (bool(positive.all()) or not positive.any())
 
 
-def threshold_for(target: Any, scores: ModelScores, threshold: float | None, n_targets: int) -> float | None:
+def threshold_for(
+    target: ClassLabel | None, scores: ModelScores, threshold: float | None, n_targets: int
+) -> float | None:
     """The threshold for one class when every class is explained: two classes share one cut."""
     if threshold is None or n_targets == 1 or target == scores.classes[1]:
         return threshold

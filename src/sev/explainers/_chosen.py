@@ -24,7 +24,7 @@ def answer_chosen(task: Task, queries: pd.DataFrame, settings: Settings, *, trus
     limits = settings.limits
     wide = replace(settings, limits=replace(limits, max_sets=max(limits.max_sets, MOST_ORDERED)))
     outcome = _answer_credible(task, queries, wide, trusted=trusted)
-    return replace(outcome, answers=_arranged(task, queries, outcome.answers, settings))
+    return replace(outcome, answers=_arrange_sets(task, queries, outcome.answers, settings))
 
 
 def _answer_credible(task: Task, queries: pd.DataFrame, settings: Settings, *, trusted: bool) -> Outcome:
@@ -108,7 +108,7 @@ def _put_in(outcome: Outcome, again: Outcome, rows: IntArray) -> Outcome:
 # -- the order ---------------------------------------------------------------------------------------------------------
 
 
-def _arranged(task: Task, queries: pd.DataFrame, answers: Answers, settings: Settings) -> Answers:
+def _arrange_sets(task: Task, queries: pd.DataFrame, answers: Answers, settings: Settings) -> Answers:
     """The same answers with the sets of each row in another order, and no more of them than are wanted."""
     rows = np.flatnonzero(answers.has_set)
     if not rows.size:

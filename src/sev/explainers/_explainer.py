@@ -40,7 +40,7 @@ from sev.files import refusing
 from sev.references import Reference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
-from sev.typing import ColumnLabel, Kind, Minimise, NativeTable, Order, Values
+from sev.typing import ClassLabel, ColumnLabel, Kind, LabelsLike, Minimise, NativeTable, Order, RowLike, Values
 
 
 class Explainer(ExplainerSetup):
@@ -117,9 +117,9 @@ class Explainer(ExplainerSetup):
         self,
         model: object,
         X_train: NativeTable,
-        y_train: Any = None,
+        y_train: LabelsLike | None = None,
         *,
-        target: Any = None,
+        target: ClassLabel | None = None,
         reference: str | Reference | Any = "auto",
         groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
         restricted: Iterable[str] = (),
@@ -258,7 +258,7 @@ class Explainer(ExplainerSetup):
         )  # fmt: skip
         return self.explain_rows(self._form.to_frame(X), settings, n_jobs=n_jobs, progress=progress)
 
-    def explain_one(self, row: Any, *, n_jobs: int = 1, progress: bool = False, **options: Any) -> Explanation:
+    def explain_one(self, row: RowLike, *, n_jobs: int = 1, progress: bool = False, **options: Any) -> Explanation:
         """Explain a single row.
 
         Parameters
@@ -327,7 +327,7 @@ class Explainer(ExplainerSetup):
         settings = self.settings_for(max_predictions=None, values=values)
         return find_alone(self, self._form.to_frame(X), settings)
 
-    def price(self, row: Any, locks: Iterable[str], *, values: Values = "any", **options: Any) -> pd.DataFrame:
+    def price(self, row: RowLike, locks: Iterable[str], *, values: Values = "any", **options: Any) -> pd.DataFrame:
         """What it costs a person that features are locked: size with and without each lock, and with all of them.
 
         Parameters
@@ -367,7 +367,7 @@ class Explainer(ExplainerSetup):
         asked = ExplainOptions.of(options, fixed={"kind": "minus", "values": values, "minimise": "features"})
         return find_price(self, self._form.one_row(row), locks, asked.settings(self))
 
-    def menu(self, row: Any, max_size: int = 3, *, values: Values = "any", **options: Any) -> pd.DataFrame:
+    def menu(self, row: RowLike, max_size: int = 3, *, values: Values = "any", **options: Any) -> pd.DataFrame:
         """Every set of features up to a size: works, cannot work (proven), or not decided.
 
         Sets that hold a smaller one that works are left out.

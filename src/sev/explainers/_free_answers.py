@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sev.core import Answers, LazyList, ragged_take
+from sev.explanations import EnoughValues
 from sev.typing import FloatArray, IntArray
 
 
@@ -33,8 +34,8 @@ class FreeAnswers:
 
     answers: Answers
     results: pd.DataFrame
-    searched: np.ndarray[Any, np.dtype[np.str_]]
-    enough: LazyList[Mapping[str, Any]]
+    searched: NDArray[np.str_]
+    enough: LazyList[Mapping[str, EnoughValues]]
     costs: FloatArray
 
     @classmethod

@@ -48,19 +48,19 @@ def answer_free(
     done: list[FreeAnswers] = []
     bar = progress_bar(len(queries), progress)
     try:
-        for part in _parts(tasks, queries, settings, usable, n_jobs):
+        for part in _answer_parts(tasks, queries, settings, usable, n_jobs):
             done.append(part)
             bar.update(len(part.answers))
     except KeyboardInterrupt:
         n_done = sum(len(part.answers) for part in done)
-        rest = _unseen(len(queries) - n_done, queries, len(tasks[0].space))
+        rest = _make_unseen(len(queries) - n_done, queries, len(tasks[0].space))
         raise InterruptedExplanation(n_done, len(queries), FreeAnswers.concatenate([*done, rest])) from None
     finally:
         bar.close()
     return FreeAnswers.concatenate(done)
 
 
-def _parts(
+def _answer_parts(
     tasks: list[Task], queries: pd.DataFrame, settings: Settings, usable: BoolArray | None, n_jobs: int
 ) -> Iterator[FreeAnswers]:
     """Answers of one chunk after the other."""
@@ -116,7 +116,7 @@ def list_free(tasks: list[Task], queries: pd.DataFrame, known: FreeAnswers, sett
     return together.take(np.argsort(np.concatenate([others, rows]), kind="stable"))
 
 
-def _unseen(n_rows: int, queries: pd.DataFrame, n_features: int) -> FreeAnswers:
+def _make_unseen(n_rows: int, queries: pd.DataFrame, n_features: int) -> FreeAnswers:
     """Rows that nobody looked at."""
     return FreeAnswers(
         answers=answers_of_unseen(n_rows, n_features),

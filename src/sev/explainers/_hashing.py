@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import types
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,15 +62,15 @@ class _Walk:
 
     def __init__(self) -> None:
         self._known: dict[int, bytes] = {}
-        self._alive: list[Any] = []  # so that no number of an object is given out twice
+        self._alive: list[object] = []  # so that no number of an object is given out twice
         self._open: set[int] = set()
 
     def digest(self, value: object) -> bytes:
         """Hash of a value, of whatever type."""
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-            return _hashed("plain", repr(python_value(value)).encode())
+            return _hash_class("plain", repr(python_value(value)).encode())
         if id(value) in self._open:
-            return _hashed("itself")
+            return _hash_class("itself")
         if id(value) not in self._known:
             self._open.add(id(value))
             self._known[id(value)] = self._composed(value)
@@ -84,51 +83,51 @@ class _Walk:
             return self._array(value)
         if isinstance(value, (pd.DataFrame, pd.Series, pd.Index)):
             frame = value if isinstance(value, pd.DataFrame) else pd.DataFrame({"": pd.Series(value).to_numpy()})
-            return _hashed("table", table_hash(frame).encode())
+            return _hash_class("table", table_hash(frame).encode())
         if isinstance(value, (list, tuple)):
-            return _hashed("sequence", *map(self.digest, value))
+            return _hash_class("sequence", *map(self.digest, value))
         if isinstance(value, (set, frozenset)):
-            return _hashed("set", *sorted(map(self.digest, value)))
+            return _hash_class("set", *sorted(map(self.digest, value)))
         if type(value) is dict:
-            return _hashed("map", *sorted(self.digest(key) + self.digest(held) for key, held in value.items()))
+            return _hash_class("map", *sorted(self.digest(key) + self.digest(held) for key, held in value.items()))
         if isinstance(value, type):
-            return _hashed("type", f"{value.__module__}.{value.__qualname__}".encode())
+            return _hash_class("type", f"{value.__module__}.{value.__qualname__}".encode())
         if isinstance(value, types.FunctionType):
             return self._function(value)
         if isinstance(value, np.dtype):
-            return _hashed("dtype", str(value).encode())
-        return self._reduced(value)
+            return _hash_class("dtype", str(value).encode())
+        return self._hash_parts(value)
 
-    def _array(self, array: np.ndarray[Any, Any]) -> bytes:
+    def _array(self, array: np.ndarray) -> bytes:
         head = repr((array.shape, str(array.dtype))).encode()
         if array.dtype.names is not None:
             # field by field: the bytes between fields are not part of the value
-            return _hashed("array", head, *(self._array(array[name]) for name in array.dtype.names))
+            return _hash_class("array", head, *(self._array(array[name]) for name in array.dtype.names))
         if array.dtype.kind in "fiubcmMSU":
-            return _hashed("array", head, np.ascontiguousarray(array).tobytes())
-        return _hashed("array", head, *map(self.digest, array.ravel().tolist()))
+            return _hash_class("array", head, np.ascontiguousarray(array).tobytes())
+        return _hash_class("array", head, *map(self.digest, array.ravel().tolist()))
 
     def _function(self, function: types.FunctionType) -> bytes:
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         constants = [one for one in function.__code__.co_consts if not isinstance(one, types.CodeType)]
         held = [function.__defaults__, function.__kwdefaults__, cells, constants, list(function.__code__.co_names)]
         name = f"{function.__module__}.{function.__qualname__}".encode()
-        return _hashed("function", name, function.__code__.co_code, *map(self.digest, held))
+        return _hash_class("function", name, function.__code__.co_code, *map(self.digest, held))
 
-    def _reduced(self, value: object) -> bytes:
+    def _hash_parts(self, value: object) -> bytes:
         """An object by the parts that a pickle would hold."""
         reduced = value.__reduce_ex__(4)
         if isinstance(reduced, str):
-            return _hashed("name", reduced.encode())
+            return _hash_class("name", reduced.encode())
         parts = [list(part) if _is_stream(part) else part for part in reduced]
-        return _hashed("object", self.digest(type(value)), *map(self.digest, parts))
+        return _hash_class("object", self.digest(type(value)), *map(self.digest, parts))
 
 
 def _is_stream(part: object) -> bool:
     return isinstance(part, Iterable) and not isinstance(part, (list, tuple, dict, str, bytes))
 
 
-def _hashed(kind: str, *parts: bytes) -> bytes:
+def _hash_class(kind: str, *parts: bytes) -> bytes:
     digest = hashlib.sha256(kind.encode())
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))

@@ -15,7 +15,7 @@ _MOST_FEATURES = 12
 _MOST_REFERENCES = 5
 
 
-def _listed(actions: Mapping[str, Any]) -> str:
+def _list_entries(actions: Mapping[str, Any]) -> str:
     """Entries of the actions in the words of their file."""
     return "; ".join(
         f"{entry}: " + ", ".join(f"{one} {given[one]}" if isinstance(given, Mapping) else str(one) for one in given)
@@ -39,17 +39,17 @@ def explainer_as_html(explainer: ExplainerSetup) -> str:
         "Reference": explainer.reference_name,
         "Features": f"{len(names)}: {listed}",
         "Restricted": ", ".join(explainer.restricted),
-        "Actions": "" if explainer.actions is None else _listed(explainer.actions.to_plain()),
+        "Actions": "" if explainer.actions is None else _list_entries(explainer.actions.to_plain()),
     }
     rows = "".join(
         f"<tr><th style='text-align: left'>{label}</th><td style='text-align: left'>{html.escape(value)}</td></tr>"
         for label, value in facts.items()
         if value
     )
-    return f"<p><strong>sev.Explainer</strong></p><table>{rows}</table>{_reference(explainer)}"
+    return f"<p><strong>sev.Explainer</strong></p><table>{rows}</table>{_draw_reference(explainer)}"
 
 
-def _reference(explainer: ExplainerSetup) -> str:
+def _draw_reference(explainer: ExplainerSetup) -> str:
     """What decisions are compared with: a line for each feature, and a column for each of the first rows."""
     columns = {feature.name: feature.columns for feature in explainer.space.features}
     speaker = Speaker(columns, labels=explainer.labels)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from sev.explainers._hashing import model_hash
+from sev.typing import FittedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Origin:
         Of the background rows, taken when the explainer was made, so that later changes of the table do not matter.
     """
 
-    model: Any
+    model: FittedModel
     backend: str
     n_background: int | None
     background_hash: str | None

@@ -68,7 +68,7 @@ class Permitted:
         owner = np.repeat(np.arange(len(solution), dtype=np.int64), counts)
         sets = unpack(solution.masks, self.costs.shape[1])
         kept = self.kept(rows[owner], sets) if self.rules else np.ones(len(owner), dtype=np.bool_)
-        order = self._order(owner, (self.costs[rows[owner]] * sets).sum(axis=1))
+        order = self._order_by_cost(owner, (self.costs[rows[owner]] * sets).sum(axis=1))
         order = order[kept[order]]
         left = np.bincount(owner[order], minlength=len(solution))
         opened = np.flatnonzero((left == 0) & (counts > 0))
@@ -91,7 +91,7 @@ class Permitted:
         ), opened.astype(np.int64)
 
     @staticmethod
-    def _order(owner: IntArray, costs: FloatArray) -> IntArray:
+    def _order_by_cost(owner: IntArray, costs: FloatArray) -> IntArray:
         """Sets of each row by cost; of equal ones in the order in which they came."""
         scale = float(costs.max(initial=0.0)) * _SAME_COST
         rounded = np.round(costs / scale) if scale > 0 else costs

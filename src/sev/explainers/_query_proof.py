@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from sev.backends import Reading, Scorer
 from sev.core import Solution, Status
 from sev.explainers._vertices import Vertices
 from sev.space import mix_numbers
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, FloatArray, IntArray, MaskArray
 
 #: Of the rows that look like the background, one in so many is compared at a vertex that no answer rests on.
 _ONE_IN = 16
@@ -138,7 +137,7 @@ class QueryProof:
             rows, sets, scores = rows[chosen], sets[chosen], scores[chosen]
             n_sets = 0
         if len(rows):
-            encoded = self._mixed(rows[n_sets:], sets[n_sets:])
+            encoded = self._mix_rows(rows[n_sets:], sets[n_sets:])
             self._judge(rows, self._reading.gaps(self._scorer, scores, encoded, margins), scores)
 
     def _chosen_sets(self, rows: IntArray) -> BoolArray:
@@ -165,10 +164,10 @@ class QueryProof:
         if (~self.is_strange[far]).any():
             self.doubts.familiar = reason
 
-    def _margins(self, rows: IntArray, sets: BoolArray) -> FloatArray:
-        return self._reading.backend.margins(self._mixed(rows, sets))
+    def _compute_margins(self, rows: IntArray, sets: BoolArray) -> FloatArray:
+        return self._reading.backend.margins(self._mix_rows(rows, sets))
 
-    def _mixed(self, rows: IntArray, sets: BoolArray) -> FloatArray:
+    def _mix_rows(self, rows: IntArray, sets: BoolArray) -> FloatArray:
         taken = self._vertices.taken_from_reference(sets)
         column_feature = self._reading.encoding.column_feature
         return mix_numbers(self.encoded, self._references, self._vertices.assigned, rows, taken, column_feature)
@@ -181,10 +180,10 @@ class QueryProof:
         if self._n_covering:
             parts = [self._covering_sets(row) for row in range(len(strange))]
         else:
-            usual = self._usable(np.flatnonzero((self._hashes % np.uint64(_ONE_IN) == 0) & ~strange))
+            usual = self._select_usable(np.flatnonzero((self._hashes % np.uint64(_ONE_IN) == 0) & ~strange))
             parts = [(usual, self._random_sets(usual, 0))]
         if strange.any():
-            odd = self._usable(np.flatnonzero(strange))
+            odd = self._select_usable(np.flatnonzero(strange))
             # with what is strange in a row left in it: what is imputed for it, or read into it, must not move with the
             # rest
             kept = self._active[odd] & ~self._strange[odd]
@@ -211,7 +210,7 @@ class QueryProof:
         except Exception:  # the model itself takes the row: the reading does not
             self.refuse(np.unique(rows), "its rows cannot be encoded one by one")
             return
-        expected = self._mixed(rows, sets)
+        expected = self._mix_rows(rows, sets)
         wrong = ((encoded != expected) & ~(np.isnan(encoded) & np.isnan(expected))).any(axis=1)
         if wrong.any():
             reason = "an encoded column depends on more than one feature in rows unlike the background"
@@ -222,7 +221,7 @@ class QueryProof:
         """For rows that no set is said to take across: everything changed, and what the reading holds for the best."""
         claimed = solution.status == Status.UNEXPLAINABLE.code
         claimed[list(self.doubts.rows)] = False
-        rows = self._usable(np.flatnonzero(claimed))
+        rows = self._select_usable(np.flatnonzero(claimed))
         if not rows.size:
             return rows, self._active[:0]
         helpful = self._find_helpful(rows) if solution.helpful is None else solution.helpful[rows]
@@ -234,18 +233,18 @@ class QueryProof:
         place, feature = np.nonzero(self._active[rows])
         alone = np.zeros((len(place), self._active.shape[1]), dtype=np.bool_)
         alone[np.arange(len(place)), feature] = True
-        start = self._margins(rows, np.zeros_like(helpful))[place]
+        start = self._compute_margins(rows, np.zeros_like(helpful))[place]
         falls = (self._vertices.kind == "minus") == (self._scorer.sign == 1)
-        moved = self._margins(rows[place], alone) - start
+        moved = self._compute_margins(rows[place], alone) - start
         helpful[place, feature] = moved < 0 if falls else moved > 0
         return helpful
 
     @cached_property
-    def _hashes(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    def _hashes(self) -> MaskArray:
         """A number for each row that depends on its encoded values alone."""
         return _native.hash_rows(np.ascontiguousarray(self.encoded, dtype=np.float64))
 
-    def _usable(self, rows: IntArray) -> IntArray:
+    def _select_usable(self, rows: IntArray) -> IntArray:
         """Of some rows those with an active feature."""
         return rows[self._active[rows].any(axis=1)]
 
@@ -277,7 +276,7 @@ class QueryProof:
         return np.full(len(sets), row, dtype=np.int64), sets
 
 
-def _scramble(numbers: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def _scramble(numbers: MaskArray) -> MaskArray:
     """Spread numbers over all bits, the same on every machine (the finaliser of splitmix64)."""
     with np.errstate(over="ignore"):
         numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)

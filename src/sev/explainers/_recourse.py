@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,13 +46,13 @@ def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], 
             "size_with": one.size,
             "cost_without": without.cost,
             "cost_with": one.cost,
-            "outcome": _outcome(without, one),
+            "outcome": _tell_outcome(without, one),
             "proven": all(answer.status in (Status.OPTIMAL, Status.UNEXPLAINABLE) for answer in (without, one)),
         }
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("lock")
 
 
-def _outcome(without: Explanation | _Nothing, locked: Explanation | _Nothing) -> str:
+def _tell_outcome(without: Explanation | _Nothing, locked: Explanation | _Nothing) -> str:
     if locked.status is Status.UNEXPLAINABLE:
         return "impossible"
     if locked.size is None or without.size is None:
@@ -66,7 +66,7 @@ def _outcome(without: Explanation | _Nothing, locked: Explanation | _Nothing) ->
 def find_menu(explainer: Explainer, query: pd.DataFrame, max_size: int, settings: Settings) -> pd.DataFrame:
     """Every set of features up to a size: whether it can change the decision, and how."""
     features, names = np.flatnonzero(settings.allowed).tolist(), explainer.space.names
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, object]] = []
     working: list[frozenset[int]] = []
     for size in range(1, min(max_size, len(features)) + 1):
         # a set that holds a smaller one that works needs no look
@@ -115,7 +115,7 @@ def _explain_choices(
     return answers
 
 
-def _menu_line(answer: Explanation | _Nothing, size: int) -> dict[str, Any]:
+def _menu_line(answer: Explanation | _Nothing, size: int) -> dict[str, object]:
     """What the menu says of a set of some size."""
     proven = {Status.UNEXPLAINABLE: "cannot work", Status.OPTIMAL: "works"}
     changes = answer.changes if isinstance(answer, Explanation) else {}

@@ -38,17 +38,17 @@ def answer_rows(
         except InterruptedExplanation as stop:
             done: FreeAnswers = stop.answers
             stop.answers = done.answers
-            stop.explanations = _explanations(setup, queries, done.answers, settings, done)
+            stop.explanations = _make_explanations(setup, queries, done.answers, settings, done)
             raise
         _warn_of_rules(setup, queries, found.answers)
-        return _explanations(setup, queries, found.answers, settings, found)
+        return _make_explanations(setup, queries, found.answers, settings, found)
     try:
         answers = answer_all(list(setup.tasks), queries, settings, n_jobs=n_jobs, progress=progress)
     except InterruptedExplanation as stop:
-        stop.explanations = _explanations(setup, queries, stop.answers, settings)
+        stop.explanations = _make_explanations(setup, queries, stop.answers, settings)
         raise
     _warn_of_rules(setup, queries, answers)
-    return _explanations(setup, queries, answers, settings)
+    return _make_explanations(setup, queries, answers, settings)
 
 
 def answer_choices(setup: ExplainerSetup, query: pd.DataFrame, settings: Settings, usable: BoolArray) -> Explanations:
@@ -71,7 +71,7 @@ def answer_choices(setup: ExplainerSetup, query: pd.DataFrame, settings: Setting
     except InterruptedExplanation:
         raise KeyboardInterrupt from None  # a part of the times is no answer
     _warn_of_rules(setup, query, found.answers.take(np.zeros(1, dtype=np.int64)))
-    return _explanations(setup, queries, found.answers, settings, found)
+    return _make_explanations(setup, queries, found.answers, settings, found)
 
 
 def _warn_of_rules(setup: ExplainerSetup, queries: pd.DataFrame, answers: Answers) -> None:
@@ -79,7 +79,7 @@ def _warn_of_rules(setup: ExplainerSetup, queries: pd.DataFrame, answers: Answer
         warn_of_broken_rules(setup.actions.rules, setup.space, queries, answers)
 
 
-def _explanations(
+def _make_explanations(
     setup: ExplainerSetup,
     queries: pd.DataFrame,
     answers: Answers,

@@ -83,7 +83,7 @@ class _Box:
 
     def narrowed(self, ranges: Mapping[int, Any]) -> dict[int, Any]:
         """Parts of ranges around the values of the row in which the rule holds, one feature after the other."""
-        found = {feature: self._point(feature, one) for feature, one in ranges.items()}
+        found = {feature: self._shrink_to_point(feature, one) for feature, one in ranges.items()}
         if None in found.values() or not self.holds(found):
             return {}
         for feature, one in ranges.items():
@@ -93,10 +93,12 @@ class _Box:
                     found = wider if self.holds(wider) else found
                 continue
             for side, end in enumerate(one):
-                found[feature] = self._with_end(found, feature, side, self._furthest(found, feature, side, float(end)))
+                found[feature] = self._with_end(
+                    found, feature, side, self._find_furthest(found, feature, side, float(end))
+                )
         return {feature: one for feature, one in found.items() if isinstance(one, frozenset) or one[0] < one[1]}
 
-    def _point(self, feature: int, one: Any) -> Any:
+    def _shrink_to_point(self, feature: int, one: Any) -> Any:
         """A range of the value of the row alone; None where that is not in the range."""
         columns = list(self.bound.space.features[feature].columns)
         if isinstance(one, frozenset):
@@ -113,7 +115,7 @@ class _Box:
         low, high = ranges[feature]
         return (value, high) if side == 0 else (low, value)
 
-    def _furthest(self, ranges: Mapping[int, Any], feature: int, side: int, end: float) -> float:
+    def _find_furthest(self, ranges: Mapping[int, Any], feature: int, side: int, end: float) -> float:
         """How far one end of a range can be moved towards another value while the rule holds."""
 
         def holds(value: float) -> bool:

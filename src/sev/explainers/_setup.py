@@ -31,7 +31,7 @@ from sev.files import ExplainerParts, TargetParts
 from sev.references import Background, FittedReference, as_reference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
-from sev.typing import BoolArray
+from sev.typing import BoolArray, ClassLabel, FittedModel
 
 
 class ExplainerSetup:
@@ -51,8 +51,8 @@ class ExplainerSetup:
     ('debt', 'late', 'age')
     """
 
-    model: Any
-    classes_: tuple[Any, ...]
+    model: FittedModel
+    classes_: tuple[ClassLabel, ...]
     backend_reason: str
     #: Names for people.
     labels: Labels = Labels()

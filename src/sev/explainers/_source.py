@@ -22,8 +22,9 @@ from sev.explainers._permitted import is_explained, place_references
 from sev.explainers._task import Task
 from sev.explainers._vertices import Vertices, score_rows_safely
 from sev.explainers._work import Settings
+from sev.explanations import EnoughValues
 from sev.space import Mixer, TableForm
-from sev.typing import BoolArray, FloatArray, IntArray, Kind, ValuesSearched
+from sev.typing import BoolArray, ClassLabel, FloatArray, IntArray, Kind, ValuesSearched
 
 _ROWS_AT_ONCE = 20_000
 
@@ -41,7 +42,7 @@ class ExplainerSource:
         self._origin = origin
 
     def vertices(
-        self, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray, kind: Kind, target: Any
+        self, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray, kind: Kind, target: ClassLabel | None
     ) -> Vertices:
         """Rows between queries and references, for one class, built and scored as in a search."""
         task = self._task_of(target)
@@ -49,11 +50,11 @@ class ExplainerSource:
         mixer = Mixer(task.form, task.space, rows, references, assigned, dtypes_matter=task.dtype_test.matter)
         return Vertices(task.scorer, mixer, rows, assigned, kind)
 
-    def score_tolerances(self, queries: pd.DataFrame, target: Any) -> FloatArray:
+    def score_tolerances(self, queries: pd.DataFrame, target: ClassLabel | None) -> FloatArray:
         """How far two scores of each row may be apart by rounding, in units of the score or of 1 if that is larger."""
         return self._task_of(target).score_tolerances(self._form.to_frame(queries))
 
-    def _task_of(self, target: Any) -> Task:
+    def _task_of(self, target: ClassLabel | None) -> Task:
         return next(task for task in self._tasks if plain_value(task.scorer.target) == plain_value(target))
 
     @property
@@ -80,7 +81,7 @@ class ExplainerSource:
         answers: Answers,
         searched: tuple[ValuesSearched, ...],
         results: pd.DataFrame,
-        enough: LazyList[Mapping[str, Any]],
+        enough: LazyList[Mapping[str, EnoughValues]],
     ) -> dict[str, Any]:
         """The same answers over free values with all minimum sets, as arguments of ``Explanations``."""
         known = FreeAnswers(
@@ -103,7 +104,7 @@ class ExplainerSource:
 
         Under actions each explained row has a row of its own, which holds its permitted values.
         """
-        references = _stacked([task.reference.rows for task in self._tasks])
+        references = _stack_scores([task.reference.rows for task in self._tasks])
         if self._actions is None or self._settings.kind != "minus":
             return answers, references
         explained = is_explained(answers)
@@ -114,7 +115,7 @@ class ExplainerSource:
                 own = answers.reference[rows] - task.first_reference
                 number[rows] = sum(map(len, parts)) + np.arange(len(rows))
                 parts.append(place_references(task.bound, queries.iloc[rows], task.reference.rows, own))
-        return replace(answers, reference=number), _stacked(parts)
+        return replace(answers, reference=number), _stack_scores(parts)
 
     def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
         """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``."""
@@ -125,7 +126,7 @@ class ExplainerSource:
 
     def place_free(self, found: FreeAnswers) -> dict[str, Any]:
         """Answers over free values, with the changed row of each set behind the references."""
-        references = _stacked([task.reference.rows for task in self._tasks])
+        references = _stack_scores([task.reference.rows for task in self._tasks])
         answers, rows = place_results(found.answers, references, found.results)
         return {
             "answers": answers,
@@ -156,7 +157,7 @@ class ExplainerSource:
             return None
         return alone_in_rows(self._tasks, self._form.to_frame(queries), number, usable & self._settings.allowed, "any")
 
-    def credibilities(self, results: pd.DataFrame, target: Any) -> FloatArray:
+    def credibilities(self, results: pd.DataFrame, target: ClassLabel | None) -> FloatArray:
         """The share of real rows of the other class that are less ordinary than each row; NaN where it is not known."""
         task = self._task_of(target)
         if task.credibility is None:
@@ -201,5 +202,5 @@ class ExplainerSource:
         }
 
 
-def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
+def _stack_scores(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return parts[0].copy() if len(parts) == 1 else pd.concat(parts, ignore_index=True)

@@ -12,7 +12,7 @@ import pandas as pd
 from sev.backends import Scorer
 from sev.exceptions import ModelError
 from sev.space import Mixer, TableForm
-from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray, Kind, NativeTable
+from sev.typing import BoolArray, ColumnLabel, Dtype, FloatArray, IntArray, Kind, ModelOutput, NativeTable
 
 #: Rows of a call on which a model is tested for whether dtypes matter to it.
 _ROWS_TESTED = 256
@@ -55,7 +55,7 @@ class Vertices:
         return self._mixer.differing()
 
     @property
-    def dtypes(self) -> list[Any]:
+    def dtypes(self) -> list[Dtype]:
         """Those of the queries' columns."""
         return self._mixer.dtypes
 
@@ -92,7 +92,7 @@ class Vertices:
         """The model's own scores of all classes, of shape (n_vertices, n_classes)."""
         return np.asarray(self.apply(self._scorer.outputs, rows, sets), dtype=np.float64)
 
-    def apply(self, function: Callable[[NativeTable], Any], rows: IntArray, sets: BoolArray) -> Any:
+    def apply(self, function: Callable[[NativeTable], ModelOutput], rows: IntArray, sets: BoolArray) -> Any:
         """What a function of tables returns for vertices."""
         return self._mixer.apply(function, rows, self.taken_from_reference(sets))
 
@@ -138,7 +138,7 @@ class DtypeTest:
         self._sample = sample
         self._known: dict[Any, bool] = {}
 
-    def matter(self, queries: pd.DataFrame, wider: dict[ColumnLabel, Any]) -> bool:
+    def matter(self, queries: pd.DataFrame, wider: dict[ColumnLabel, Dtype]) -> bool:
         """Whether scores change when columns get wider dtypes: text made of 3 and of 3.0 is not the same."""
         if any(queries[column].dtype != self._form.dtypes[column] for column in wider):
             return self._differ(queries.iloc[:_ROWS_TESTED], wider)
@@ -147,7 +147,7 @@ class DtypeTest:
             self._known[key] = self._differ(self._sample, wider)
         return self._known[key]
 
-    def _differ(self, rows: pd.DataFrame, wider: dict[ColumnLabel, Any]) -> bool:
+    def _differ(self, rows: pd.DataFrame, wider: dict[ColumnLabel, Dtype]) -> bool:
         try:
             narrow = self._score(self._form.to_native(rows))
             wide = self._score(self._form.to_native(rows.astype(wider)))

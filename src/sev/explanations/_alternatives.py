@@ -61,10 +61,10 @@ def alternatives_of(one: Explanation, at_most: int, explainer: ExplainerLike | N
     sets = one.sets[:at_most]
     if not sets:
         return ()
-    subsets = [_subsets(names) for names in sets]
+    subsets = [_list_subsets(names) for names in sets]
     known = len(sets) == 1 and len(sets[0]) == 1  # nothing lies between the row and its only change
-    scores = [np.array([one.score, one.result_score])] if known else _scores(one, subsets, explainer)
-    results = _results(one, sets)
+    scores = [np.array([one.score, one.result_score])] if known else _score_subsets(one, subsets, explainer)
+    results = _make_results(one, sets)
     shares = _credibilities(one, results, explainer)
     found = []
     for number, (names, some, share) in enumerate(zip(sets, scores, shares, strict=True)):
@@ -85,17 +85,17 @@ def _look_up(subsets: list[tuple[str, ...]], scores: FloatArray) -> Callable[[li
     return lambda sets: [known[frozenset(names)] for names in sets]
 
 
-def _subsets(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+def _list_subsets(names: tuple[str, ...]) -> list[tuple[str, ...]]:
     sizes = range(len(names) + 1) if len(names) <= _MOST_FEATURES else (0, len(names))
     return [subset for size in sizes for subset in combinations(names, size)]
 
 
-def _scores(
+def _score_subsets(
     one: Explanation, subsets: list[list[tuple[str, ...]]], explainer: ExplainerLike | None
 ) -> list[FloatArray]:
     """Scores of subsets of every set, in one call of the model."""
     counts = [len(some) for some in subsets]
-    queries, references, assigned, rows = _ends(one, len(subsets))
+    queries, references, assigned, rows = _find_ends(one, len(subsets))
     vertices = source_of(one, explainer).vertices(queries, references, assigned, one.kind, one.target)
     sets = one._pair.sets([names for some in subsets for names in some])
     scores = vertices.scores(np.repeat(rows, counts), sets)
@@ -103,9 +103,9 @@ def _scores(
     return np.split(scores, np.cumsum(counts)[:-1])
 
 
-def _results(one: Explanation, sets: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
+def _make_results(one: Explanation, sets: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
     """The changed row of every set."""
-    queries, references, assigned, rows = _ends(one, len(sets))
+    queries, references, assigned, rows = _find_ends(one, len(sets))
     chosen = one._pair.sets(sets)
     mixed = MixedRows(one._pair.space, queries, references, assigned)
     return mixed.frame(rows, chosen if one.kind == "minus" else ~chosen)
@@ -118,7 +118,7 @@ def _credibilities(one: Explanation, results: pd.DataFrame, explainer: Explainer
     return source_of(one, explainer).credibilities(results, one.target)
 
 
-def _ends(one: Explanation, n_sets: int) -> tuple[pd.DataFrame, pd.DataFrame, IntArray, IntArray]:
+def _find_ends(one: Explanation, n_sets: int) -> tuple[pd.DataFrame, pd.DataFrame, IntArray, IntArray]:
     """Queries and references between which the sets lie, the reference of each query, and the query of each set."""
     pair, moved = one._pair, one._moved
     none = np.zeros(n_sets, dtype=np.int64)

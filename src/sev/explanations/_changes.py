@@ -119,8 +119,8 @@ def changes_between(
     """The changes of some features between two rows, with the values of each that do where they are known."""
     return {
         name: Change(
-            _cells(before, columns[name]),
-            _cells(after, columns[name]),
+            _read_cells(before, columns[name]),
+            _read_cells(after, columns[name]),
             enough.get(name) if len(columns[name]) == 1 else None,
         )
         for name in features
@@ -162,17 +162,17 @@ def enough_from_plain(
     return found
 
 
-def _cells(row: pd.Series, columns: tuple[ColumnLabel, ...]) -> Any:
+def _read_cells(row: pd.Series, columns: tuple[ColumnLabel, ...]) -> Cell:
     cells = {column: python_value(row[column]) for column in columns}
     return cells[columns[0]] if len(columns) == 1 else cells
 
 
 def cost_of(changes: Mapping[str, Change], efforts: Efforts) -> float:
     """Total cost of changes: for a number its weight for each standard deviation, for anything else its weight."""
-    return math.fsum(_cost(change, *efforts.get(name, (1.0, None))) for name, change in changes.items())
+    return math.fsum(_compute_cost(change, *efforts.get(name, (1.0, None))) for name, change in changes.items())
 
 
-def _cost(change: Change, weight: float, scale: float | None) -> float:
+def _compute_cost(change: Change, weight: float, scale: float | None) -> float:
     if scale is None or isinstance(change.old, Mapping) or pd.isna(change.old) or pd.isna(change.new):
         return weight
     return weight * abs(float(change.new) - float(change.old)) / scale

@@ -103,12 +103,12 @@ def from_document(document: Parsed) -> dict[str, Any]:
             f"This document has schema version {version!r}; this sev reads up to {SCHEMA_VERSION}: install a newer one."
         )
     try:
-        return _arguments(document)
+        return _read_arguments(document)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, NotImplementedError) as error:
         raise InputError(f"This document of explanations is damaged: {type(error).__name__}: {error}.") from error
 
 
-def _arguments(document: dict[str, Parsed]) -> dict[str, Any]:
+def _read_arguments(document: dict[str, Parsed]) -> dict[str, Any]:
     rows = document["rows"]
     features = {one["name"]: tuple(map(name_from_plain, one["columns"])) for one in document["features"]}
     counts = [len(sets) for sets in rows["sets"]]

@@ -57,7 +57,9 @@ def groups_of(many: Explanations, by: Groups) -> dict[Cell, IntArray]:
     values = _values_of(many, by)
     missing = values.isna().to_numpy()
     known = values[~missing]
-    kinds = sorted(known.unique(), key=lambda one: (str(type(one)), one)) if _sorts(known) else list(known.unique())
+    kinds = (
+        sorted(known.unique(), key=lambda one: (str(type(one)), one)) if _can_be_sorted(known) else list(known.unique())
+    )
     if len(kinds) > MOST_GROUPS:
         raise InputError(
             f"by has {len(kinds):,} different values: groups are for columns with at most {MOST_GROUPS}, such as a "
@@ -97,7 +99,7 @@ def _is_name(by: Groups) -> bool:
     return isinstance(by, str) or not hasattr(by, "__len__")
 
 
-def _sorts(values: pd.Series) -> bool:
+def _can_be_sorted(values: pd.Series) -> bool:
     try:
         sorted(values.unique(), key=lambda one: (str(type(one)), one))
     except TypeError:  # values of a kind without an order

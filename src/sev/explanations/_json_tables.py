@@ -126,7 +126,7 @@ def lost_cells(frame: pd.DataFrame) -> list[tuple[int, ColumnLabel]]:
 # -- one column --------------------------------------------------------------------------------------------------------
 
 
-def _to_plain(values: pd.Series) -> dict[str, Any]:
+def _to_plain(values: pd.Series) -> JSONObject:
     """One column; cells that would not be read as they are get the tag of lost ones."""
     dtype = _dtype_to_plain(values.dtype)
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub":

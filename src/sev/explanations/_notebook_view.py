@@ -59,7 +59,7 @@ def many_as_html(many: Explanations) -> str:
         return f"{title}<p>No row was chosen: there is nothing to show.</p>"
     summary = many.summary()
     shown = summary[[name for name in summary.index if name in ("rows", "target") or _matters(summary[name])]]
-    head = pd.DataFrame([shown.map(_short)]).to_html(escape=True, index=False)
+    head = pd.DataFrame([shown.map(_shorten_value)]).to_html(escape=True, index=False)
     explained = np.flatnonzero(many.statuses != Status.NOT_TARGET)
     if not explained.size:
         return f"{title}{head}<p>No row is predicted as the class being explained.</p>"
@@ -85,5 +85,5 @@ def _matters(value: object) -> bool:
     return value == value and value != 0
 
 
-def _short(value: object) -> object:
+def _shorten_value(value: object) -> object:
     return f"{value:.2f}" if isinstance(value, float) else value

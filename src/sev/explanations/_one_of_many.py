@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from sev.explanations._explanation import Explanation
 from sev.explanations._pair import Pair
 from sev.space import to_pandas_for_model
 from sev.text import NotPermitted
+from sev.typing import ClassLabel
 
 if TYPE_CHECKING:
     from sev.explanations._explanations import Explanations
@@ -51,7 +52,7 @@ def explanation_of(many: Explanations, row: int) -> Explanation:
         order=many.order,
         first_of_all=bool(answers.first_of_all[place]),
         min_credibility=many.min_credibility,
-        size_without_limit=_integer(answers.size_without_limit[place]),
+        size_without_limit=_as_integer(answers.size_without_limit[place]),
         _credibility=partial(_credibility_of, many, row),
         limits=many.limits,
         minimise=many.minimise,
@@ -71,7 +72,7 @@ def _moved_rows(many: Explanations, answers: Answers, place: int) -> pd.DataFram
     return many._references.iloc[many._set_references[answers.offsets[place] : answers.offsets[place + 1]]]
 
 
-def _class_scores_of(many: Explanations, row: int) -> tuple[ClassScores | None, Any]:
+def _class_scores_of(many: Explanations, row: int) -> tuple[ClassScores | None, ClassLabel]:
     """Class scores of one row, and what it becomes; the other rows are not scored for it."""
     decides_by_lead = many.source is not None and many.source.decides_by_lead
     is_known = "class_scores" in many.__dict__ or len(many) == 1 or not decides_by_lead
@@ -94,7 +95,7 @@ def _not_permitted_of(many: Explanations, row: int) -> NotPermitted:
     return many._take(np.array([row], dtype=np.int64)).not_permitted[0]
 
 
-def _integer(size: float) -> int | None:
+def _as_integer(size: float) -> int | None:
     return None if np.isnan(size) else int(size)
 
 

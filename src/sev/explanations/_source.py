@@ -12,6 +12,7 @@ from sev.space import FeatureSpace
 from sev.typing import BoolArray, ClassLabel, FloatArray, IntArray, Kind, Parsed, Values, ValuesSearched
 
 if TYPE_CHECKING:
+    from sev.explanations._changes import EnoughValues
     from sev.explanations._explanations import Explanations
 
 
@@ -191,7 +192,7 @@ class Source(Protocol):
         answers: Answers,
         searched: tuple[ValuesSearched, ...],
         results: pd.DataFrame,
-        enough: LazyList[Mapping[str, Any]],
+        enough: LazyList[Mapping[str, EnoughValues]],
     ) -> dict[str, Any]:
         """The same answers over free values with all minimum sets listed and checked.
 

@@ -36,7 +36,7 @@ def statement_of(one: Explanation) -> Statement:
         reference=one.reference,
         not_permitted=one.not_permitted,
         other=one.other if scores is None else one.becomes,
-        highest=_highest(scores),
+        highest=_find_highest(scores),
         values=one.values,
         searched=one.values_searched,
         has_actions=one.has_actions,
@@ -63,7 +63,7 @@ def statements_of(many: Explanations) -> Iterator[Statement]:
     )
     others = [many.other_class(target) for target in range(len(many.targets))]
     scores = many.class_scores
-    highest = _highest(scores)
+    highest = _find_highest(scores)
     without = many.sizes_without_limit
     enough: dict[int, Mapping[str, EnoughValues]] = {}
     if many.enough is not None:  # those of all first sets at once
@@ -105,7 +105,7 @@ def _tell_enough(enough: Mapping[str, EnoughValues]) -> dict[str, Enough]:
     return {name: one for name, one in known.items() if one is not None}
 
 
-def _highest(scores: ClassScores | None) -> Literal["probability", "score"] | None:
+def _find_highest(scores: ClassScores | None) -> Literal["probability", "score"] | None:
     if scores is None:
         return None
     return "probability" if scores.are_probabilities else "score"

@@ -94,7 +94,7 @@ class Claims:
             min_credibility=many.min_credibility,
             set_reference=many.set_references,
             minimise=many.minimise,
-            cost=_costs(many) if many.minimise == "cost" else None,
+            cost=_compute_costs(many) if many.minimise == "cost" else None,
         )
 
     @classmethod
@@ -125,7 +125,7 @@ class Claims:
             min_credibility=one.min_credibility,
             set_reference=None if moved is None else np.arange(1, len(moved) + 1),
             minimise=one.minimise,
-            cost=_costs([one]) if one.minimise == "cost" else None,
+            cost=_compute_costs([one]) if one.minimise == "cost" else None,
         )
 
     def row_name(self, row: int) -> str:
@@ -176,7 +176,7 @@ def verify(claims: Claims, source: Source | None, explainer: ExplainerLike | Non
     options.setdefault("max_sets", max(_MOST_SETS, int(np.bincount(claims.row_of_set, minlength=1).max()) + 1))
     again = Claims.of_many(explainer.explain(claims.queries, kind=claims.kind, restricted=restricted, **options))
     source = explainer.source
-    _compare(claims, again, _tolerances(again, source))
+    _compare(claims, again, _find_tolerances(again, source))
     own = [name for name in _OWN if claims.set_reference is None or name not in _OF_SETS]
     _check_sets(replace(claims, **{name: getattr(again, name) for name in own}), source)
 
@@ -247,14 +247,14 @@ def _check_references(claims: Claims, again: Claims) -> None:
 
 
 def _compare(claims: Claims, again: Claims, tolerance: FloatArray) -> None:
-    for different, tell in _differences(claims, again, tolerance):
+    for different, tell in _find_differences(claims, again, tolerance):
         if different.any():
             row = int(np.flatnonzero(different)[0])
             raise VerificationError(f"{claims.row_name(row)}: {tell(row)}{_count_others(different)}.")
     _check_references(claims, again)
 
 
-def _differences(
+def _find_differences(
     claims: Claims, again: Claims, tolerance: FloatArray
 ) -> Iterator[tuple[BoolArray, Callable[[int], str]]]:
     """What may differ, the most telling first: rows in which it does, and words for one of them."""
@@ -329,7 +329,7 @@ def _differences(
     )
 
 
-def _costs(many: Iterable[Explanation]) -> FloatArray:
+def _compute_costs(many: Iterable[Explanation]) -> FloatArray:
     return np.array([np.nan if one.cost is None else one.cost for one in many], dtype=np.float64)
 
 
@@ -343,13 +343,13 @@ def _first_sizes(claims: Claims) -> tuple[BoolArray, IntArray]:
 def _same_sets(claims: Claims, again: Claims) -> BoolArray:
     """Rows whose sets are the same, in any order."""
     same = np.ones(len(claims.status), dtype=np.bool_)
-    different = np.setxor1d(_keys(claims), _keys(again))
+    different = np.setxor1d(_make_keys(claims), _make_keys(again))
     octets = np.frombuffer(different.tobytes(), dtype=np.uint8).reshape(len(different), different.dtype.itemsize)
     same[octets[:, :8].copy().view("<i8").ravel()] = False
     return same
 
 
-def _keys(claims: Claims) -> np.ndarray:
+def _make_keys(claims: Claims) -> np.ndarray:
     """One key for each set: the row, then the features as bits."""
     rows = np.ascontiguousarray(claims.row_of_set, dtype="<i8").view(np.uint8).reshape(-1, 8)
     keys = np.ascontiguousarray(np.hstack([rows, np.packbits(claims.sets, axis=1)]))
@@ -363,7 +363,7 @@ def _check_scores(claims: Claims, source: Source) -> None:
     """Every query on its side of the threshold, and every set on the other one."""
     decided = np.flatnonzero(claims.status != Status.ERROR.code)
     unchanged = np.zeros((len(decided), len(claims.features)), dtype=np.bool_)
-    scores = _scores(claims, source, decided, unchanged if claims.kind == "minus" else ~unchanged)
+    scores = _score_sets(claims, source, decided, unchanged if claims.kind == "minus" else ~unchanged)
     wanted = claims.status[decided] != Status.NOT_TARGET.code
     _refuse_scores(claims, decided, scores, wanted, lambda place: "as given")
     _check_sets(claims, source)
@@ -372,13 +372,13 @@ def _check_scores(claims: Claims, source: Source) -> None:
 def _check_sets(claims: Claims, source: Source) -> None:
     """Put every set through the model."""
     rows = claims.row_of_set
-    scores = _scores(claims, source, rows, claims.sets, claims.set_reference)
+    scores = _score_sets(claims, source, rows, claims.sets, claims.set_reference)
 
     def tell(place: int) -> str:
         return f"with {claims.set_name(place)} changed"
 
     _refuse_scores(claims, rows, scores, np.full(len(rows), claims.kind == "plus"), tell)
-    tolerance = _tolerances(claims, source)[rows]
+    tolerance = _find_tolerances(claims, source)[rows]
     told = claims.result_score[rows]
     wrong = (np.diff(rows, prepend=-1) != 0) & ~_close(told, scores, tolerance)
     if wrong.any():
@@ -389,7 +389,7 @@ def _check_sets(claims: Claims, source: Source) -> None:
         )
 
 
-def _tolerances(claims: Claims, source: Source) -> FloatArray:
+def _find_tolerances(claims: Claims, source: Source) -> FloatArray:
     """How far the scores of each row may be from the model's by rounding."""
     tolerances = np.zeros(len(claims.queries))
     for number, target in enumerate(claims.targets):
@@ -399,7 +399,7 @@ def _tolerances(claims: Claims, source: Source) -> FloatArray:
     return tolerances
 
 
-def _scores(
+def _score_sets(
     claims: Claims, source: Source, rows: IntArray, sets: BoolArray, donors: IntArray | None = None
 ) -> FloatArray:
     """The model's own scores of sets that are changed in rows, each row for the class that it is explained as.

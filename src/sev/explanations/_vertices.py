@@ -27,7 +27,7 @@ def vertex_scores(one: Explanation, names: tuple[str, ...], source: Source) -> p
             f"Scores of every subset are for at most {_MOST_FEATURES} features, got {len(names)}: choose some of them."
         )
     changed = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
-    return vertex_table(changed, _scores(one, changed, source), one.threshold)
+    return vertex_table(changed, _score_vertices(one, changed, source), one.threshold)
 
 
 def vertex_table(changed: list[tuple[str, ...]], scores: FloatArray, threshold: float) -> pd.DataFrame:
@@ -44,7 +44,7 @@ def vertex_table(changed: list[tuple[str, ...]], scores: FloatArray, threshold: 
 
 def path_scores(one: Explanation, names: tuple[str, ...], source: Source) -> pd.DataFrame:
     """The features changed one after the other, each time the one that takes the score furthest."""
-    return follow_path(one, names, lambda steps: _scores(one, steps, source))
+    return follow_path(one, names, lambda steps: _score_vertices(one, steps, source))
 
 
 def follow_path(
@@ -96,7 +96,7 @@ def source_of(one: Explanation, explainer: ExplainerLike | None) -> Source:
     return source
 
 
-def _scores(one: Explanation, changed: list[tuple[str, ...]], source: Source) -> FloatArray:
+def _score_vertices(one: Explanation, changed: list[tuple[str, ...]], source: Source) -> FloatArray:
     pair = one._pair
     only = np.zeros(1, dtype=np.int64)
     vertices = source.vertices(pair.queries, pair.references, only, one.kind, one.target)

@@ -16,9 +16,9 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from sev.exceptions import ArchiveError, SevError
+from sev.typing import JSONValue, Parsed
 
 FORMAT = "sev.explainer"
 FORMAT_VERSION = 1
@@ -36,7 +36,7 @@ _SEAL_BYTES = 101
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
-def pack(members: Mapping[str, bytes], description: Mapping[str, Any]) -> bytes:
+def pack(members: Mapping[str, bytes], description: Mapping[str, JSONValue]) -> bytes:
     """Bytes of an archive; the same members give the same bytes.
 
     Parameters
@@ -64,7 +64,7 @@ def pack(members: Mapping[str, bytes], description: Mapping[str, Any]) -> bytes:
     return head + hashlib.sha256(head).hexdigest().encode()
 
 
-def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+def unpack(data: bytes) -> tuple[dict[str, Parsed], dict[str, bytes]]:
     """Manifest and members of an archive that is whole.
 
     Raises
@@ -208,7 +208,7 @@ def _check_seal(data: bytes) -> None:
         raise ArchiveError("The file is damaged: its content does not match the checksum at its end.")
 
 
-def _check_manifest(manifest: Any, names: set[str]) -> None:
+def _check_manifest(manifest: Parsed, names: set[str]) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ArchiveError(f"The file's format is not {FORMAT!r}: it is not a sev file.")
     version = manifest.get("format_version")
@@ -227,12 +227,12 @@ def _check_manifest(manifest: Any, names: set[str]) -> None:
 def _write(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     info = zipfile.ZipInfo(name, _OLDEST_DATE)
     packed = zipfile.ZIP_DEFLATED
-    if len(data) > _RATIO_FROM_BYTES and _ratio(data) > _MOST_RATIO // 2:
+    if len(data) > _RATIO_FROM_BYTES and _compression_ratio(data) > _MOST_RATIO // 2:
         packed = zipfile.ZIP_STORED  # so well packed that reading it would look like a bomb
     archive.writestr(info, data, compress_type=packed, compresslevel=6)
 
 
-def _ratio(data: bytes) -> float:
+def _compression_ratio(data: bytes) -> float:
     import zlib
 
     return len(data) / len(zlib.compress(data, 6))

@@ -29,7 +29,9 @@ from sev.files._plain import (
     value_to_plain,
 )
 from sev.references import Assignment, FittedReference, assignment_from_plain, assignment_to_plain
+from sev.space import TableForm
 from sev.text import Labels
+from sev.typing import JSONObject, JSONValue, Parsed
 
 
 def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> bytes:
@@ -86,8 +88,12 @@ def pack_explainer(parts: ExplainerParts, *, allow_pickle: bool = False) -> byte
         "actions": None if parts.actions is None else parts.actions.to_plain(),
         "classes": [value_to_plain(one) for one in parts.classes],
     }
-    description = {"sev_version": __version__, "versions": _versions(), "model_form": form}
-    members = {"explainer.json": _json(plain), "sample.json": _json(frame_to_plain(parts.sample)), "model.bin": model}
+    description: JSONObject = {"sev_version": __version__, "versions": _find_versions(), "model_form": form}
+    members = {
+        "explainer.json": _write_json(plain),
+        "sample.json": _write_json(frame_to_plain(parts.sample)),
+        "model.bin": model,
+    }
     return pack(members, description)
 
 
@@ -115,16 +121,16 @@ def unpack_explainer(data: bytes, *, trust_pickle: bool = False) -> ExplainerPar
     if set(members) != {"explainer.json", "sample.json", "model.bin"}:
         raise ArchiveError("The file is not a saved explainer, or it lacks members of one, or has others.")
     with refusing("its description is damaged"):
-        described = _described(json.loads(members["explainer.json"]), json.loads(members["sample.json"]))
+        described = _read_description(json.loads(members["explainer.json"]), json.loads(members["sample.json"]))
     model = model_from_bytes(manifest.get("model_form"), members["model.bin"], trust_pickle=trust_pickle)
     return ExplainerParts(model=model, **described)
 
 
-def _described(plain: Any, sample: Any) -> dict[str, Any]:
+def _read_description(plain: Parsed, sample: Parsed) -> dict[str, Any]:
     form = form_from_plain(plain["form"])
     space = space_from_plain(plain["features"], form)
     rows = form.to_frame(frame_from_plain(sample), what="the proof sample")
-    targets = tuple(_target(one, form, len(space)) for one in plain["targets"])
+    targets = tuple(_read_target(one, form, len(space)) for one in plain["targets"])
     known = plain.get("n_background"), plain.get("background_hash")
     if not isinstance(known[0], int | None) or not isinstance(known[1], str | None):
         raise ArchiveError("The file's description of its background is not valid.")
@@ -146,8 +152,8 @@ def _described(plain: Any, sample: Any) -> dict[str, Any]:
     }
 
 
-def _reference_to_plain(reference: FittedReference) -> dict[str, Any]:
-    plain: dict[str, Any] = {"name": reference.name, "rows": frame_to_plain(reference.rows)}
+def _reference_to_plain(reference: FittedReference) -> JSONObject:
+    plain: JSONObject = {"name": reference.name, "rows": frame_to_plain(reference.rows)}
     if reference.assign is not None:
         plain["assign"] = assignment_to_plain(reference.assign, value_to_plain)
         plain["row_names"] = list(reference.row_names)
@@ -155,7 +161,7 @@ def _reference_to_plain(reference: FittedReference) -> dict[str, Any]:
     return plain
 
 
-def _reference_from_plain(plain: Any, form: Any) -> FittedReference:
+def _reference_from_plain(plain: Parsed, form: TableForm) -> FittedReference:
     rows = frame_from_plain(plain["rows"])
     if tuple(rows.columns) != form.columns or not len(rows):
         raise ArchiveError("The reference in the file has other columns than its rows: the file is damaged.")
@@ -172,7 +178,7 @@ def _reference_from_plain(plain: Any, form: Any) -> FittedReference:
     return reference
 
 
-def _target(plain: Any, form: Any, n_features: int) -> TargetParts:
+def _read_target(plain: Parsed, form: TableForm, n_features: int) -> TargetParts:
     reference = _reference_from_plain(plain["reference"], form)
     threshold = float(plain["threshold"])
     return TargetParts(
@@ -185,15 +191,15 @@ def _target(plain: Any, form: Any, n_features: int) -> TargetParts:
     )
 
 
-def _credibility_to_plain(credibility: LazyCredibility | None) -> Any:
-    def encode(value: object) -> Any:
+def _credibility_to_plain(credibility: LazyCredibility | None) -> JSONValue:
+    def encode(value: object) -> JSONValue:
         return {"table": frame_to_plain(value)} if isinstance(value, pd.DataFrame) else value_to_plain(value)
 
     return None if credibility is None else credibility_to_plain(credibility.get(), encode)
 
 
-def _credibility_from_plain(plain: Any, example: pd.DataFrame, n_features: int) -> LazyCredibility | None:
-    def decode(cell: object) -> Any:
+def _credibility_from_plain(plain: Parsed, example: pd.DataFrame, n_features: int) -> LazyCredibility | None:
+    def decode(cell: Parsed) -> object:
         return frame_from_plain(cell["table"]) if isinstance(cell, dict) and "table" in cell else value_from_plain(cell)
 
     if plain is None:
@@ -201,7 +207,7 @@ def _credibility_from_plain(plain: Any, example: pd.DataFrame, n_features: int) 
     return LazyCredibility.of_fitted(credibility_from_plain(plain, decode, example, n_features))
 
 
-def _versions() -> dict[str, str]:
+def _find_versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     known = (library.distribution or library.package for library in libraries().values())
     for distribution in ("numpy", "pandas", "skops", *known):
@@ -212,5 +218,5 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _json(plain: Any) -> bytes:
+def _write_json(plain: JSONValue) -> bytes:
     return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

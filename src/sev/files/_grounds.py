@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sev.actions import ChoiceGround, FeatureGround, Ground, NumberGround
 from sev.exceptions import ArchiveError
 from sev.files._plain import value_from_plain, value_to_plain
+from sev.typing import JSONObject, Parsed
 
 
-def ground_to_plain(ground: Ground | None) -> list[dict[str, Any]] | None:
+def ground_to_plain(ground: Ground | None) -> list[JSONObject] | None:
     """One entry a feature."""
     return None if ground is None else [_feature_to_plain(one) for one in ground.features]
 
 
-def ground_from_plain(plain: Any, n_features: int, n_references: int) -> Ground | None:
+def ground_from_plain(plain: Parsed, n_features: int, n_references: int) -> Ground | None:
     """Inverse of :func:`ground_to_plain`, checked against the features and references that it belongs to."""
     if plain is None:
         return None
@@ -27,7 +26,7 @@ def ground_from_plain(plain: Any, n_features: int, n_references: int) -> Ground 
     return Ground(tuple(_feature_from_plain(one, n_references) for one in plain))
 
 
-def _feature_to_plain(one: FeatureGround) -> dict[str, Any]:
+def _feature_to_plain(one: FeatureGround) -> JSONObject:
     if isinstance(one, NumberGround):
         return {
             **{name: value_to_plain(getattr(one, name)) for name in ("low", "high", "scale", "step")},
@@ -42,7 +41,7 @@ def _feature_to_plain(one: FeatureGround) -> dict[str, Any]:
     }
 
 
-def _feature_from_plain(plain: Any, n_references: int) -> FeatureGround:
+def _feature_from_plain(plain: Parsed, n_references: int) -> FeatureGround:
     if "band" in plain:
         low, high, scale, step = (value_from_plain(plain[name]) for name in ("low", "high", "scale", "step"))
         band = np.array([[value_from_plain(end) for end in one] for one in plain["band"]], dtype=np.float64)

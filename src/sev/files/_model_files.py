@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sev._io import write_file
 from sev._registry import libraries
 from sev.exceptions import ArchiveError, InputError, MissingDependencyError
 from sev.files._container import naming, read_whole
 from sev.files._models import model_from_bytes, model_to_bytes
+from sev.typing import FittedModel
 
 _FORMS: dict[str, str] = {
     ".skops": "skops",
@@ -20,7 +20,7 @@ _FORMS: dict[str, str] = {
 }
 
 
-def load_model(path: str | Path, *, trust_pickle: bool = False) -> Any:
+def load_model(path: str | Path, *, trust_pickle: bool = False) -> FittedModel:
     """Read a fitted model from a file of its own library.
 
     Parameters
@@ -65,7 +65,7 @@ def load_model(path: str | Path, *, trust_pickle: bool = False) -> Any:
         return model_from_bytes(form, read_whole(path), trust_pickle=trust_pickle)
 
 
-def _load_pickle(path: Path) -> Any:
+def _load_pickle(path: Path) -> FittedModel:
     import joblib
 
     try:

@@ -14,6 +14,7 @@ from sev._registry import find, libraries, load
 from sev.exceptions import ArchiveError, UntrustedTypeError
 from sev.files._container import read_member, refusing
 from sev.files._skops import read_skops, untrusted_types
+from sev.typing import FittedModel, JSONValue, Parsed
 
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -40,7 +41,7 @@ def model_to_bytes(model: object, *, allow_pickle: bool) -> tuple[str, bytes]:
     return "pickle", _to_pickle(model)
 
 
-def model_from_bytes(form: Any, data: bytes, *, trust_pickle: bool = False) -> Any:
+def model_from_bytes(form: Parsed, data: bytes, *, trust_pickle: bool = False) -> FittedModel:
     """Inverse of :func:`model_to_bytes`; nothing in ``data`` is run unless it is a pickle and trusted."""
     if form == "pickle" and not trust_pickle:
         raise UntrustedTypeError(
@@ -57,7 +58,7 @@ def model_from_bytes(form: Any, data: bytes, *, trust_pickle: bool = False) -> A
 # -- skops -------------------------------------------------------------------------------------------------------------
 
 
-def _skops() -> Any:
+def _import_skops() -> Any:
     """The module ``skops.io``, without what it would import along the way.
 
     It walks through all of scikit-learn, which imports whole array libraries where they are installed: seconds for
@@ -76,7 +77,7 @@ def _skops() -> Any:
 
 def _to_skops(model: object) -> bytes:
     try:
-        data = _renumbered(_skops().dumps(model))
+        data = _renumber_objects(_import_skops().dumps(model))
         _check_types(data)
     except UntrustedTypeError as error:
         raise UntrustedTypeError(f"This model cannot be saved safely: {error}") from error
@@ -96,7 +97,7 @@ def _check_types(data: bytes) -> None:
         raise UntrustedTypeError(f"it holds types that are not on the list of safe ones: {', '.join(strange[:10])}.")
 
 
-def _renumbered(data: bytes) -> bytes:
+def _renumber_objects(data: bytes) -> bytes:
     """The same skops file with objects numbered in order instead of by memory address: same model, same bytes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {info.filename: read_member(archive, info) for info in archive.infolist()}
@@ -104,7 +105,7 @@ def _renumbered(data: bytes) -> bytes:
     numbers: dict[int, int] = {}
     names: dict[str, str] = {}
 
-    def renumber(node: Any) -> Any:
+    def renumber(node: Parsed) -> JSONValue:
         if isinstance(node, list):
             return [renumber(one) for one in node]
         if not isinstance(node, dict):
@@ -141,19 +142,19 @@ def _to_pickle(model: object) -> bytes:
     return data
 
 
-def _from_pickle(data: bytes) -> Any:
+def _from_pickle(data: bytes) -> FittedModel:
     import pickle
 
     return pickle.loads(data)
 
 
-_READERS: dict[str, Callable[[bytes], Any]] = {"skops": read_skops, "pickle": _from_pickle}
+_READERS: dict[str, Callable[[bytes], FittedModel]] = {"skops": read_skops, "pickle": _from_pickle}
 
 
-def _reader_of(form: str) -> Callable[[bytes], Any] | None:
+def _reader_of(form: str) -> Callable[[bytes], FittedModel] | None:
     """What reads a form: one of these, or the format of a library."""
     library = libraries().get(form)
     if library is None or library.from_bytes is None:
         return _READERS.get(form)
-    reader: Callable[[bytes], Any] = library.load(library.from_bytes)
+    reader: Callable[[bytes], FittedModel] = library.load(library.from_bytes)
     return reader

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
@@ -12,6 +11,7 @@ from sev.credibility import LazyCredibility
 from sev.references import FittedReference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
+from sev.typing import ClassLabel, FittedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class TargetParts:
         How ordinary rows are; None where that is not known.
     """
 
-    target: Any
+    target: ClassLabel | None
     threshold: float
     leads: bool
     reference: FittedReference
@@ -70,7 +70,7 @@ class ExplainerParts:
         The classes of the model, which a booster's own file does not name; empty in files of older versions.
     """
 
-    model: Any
+    model: FittedModel
     form: TableForm
     space: FeatureSpace
     restricted: tuple[str, ...]
@@ -82,4 +82,4 @@ class ExplainerParts:
     background_hash: str | None = None
     labels: Labels = field(default_factory=Labels)
     actions: Actions | None = None
-    classes: tuple[Any, ...] = ()
+    classes: tuple[ClassLabel, ...] = ()

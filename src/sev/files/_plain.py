@@ -17,6 +17,7 @@ import pandas as pd
 from sev.exceptions import ArchiveError, InputError
 from sev.files._schemas import schema_from_plain, schema_to_plain
 from sev.space import Feature, FeatureSpace, TableForm
+from sev.typing import JSONObject, JSONValue, Parsed
 
 _NAMED_DTYPE = re.compile(
     r"(bool|u?int(8|16|32|64)|float(16|32|64)|object|str|string|boolean|U?Int(8|16|32|64)|Float(32|64)"
@@ -29,7 +30,7 @@ _MOST_COLUMNS = 1_000_000
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def value_to_plain(value: object) -> Any:
+def value_to_plain(value: object) -> JSONValue:
     """A value that JSON holds exactly; others as an object that names their type."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -45,7 +46,7 @@ def value_to_plain(value: object) -> Any:
     raise InputError(f"A value of type {type(value).__name__} cannot be saved: {value!r}.")
 
 
-def value_from_plain(plain: Any) -> Any:
+def value_from_plain(plain: Parsed) -> Any:
     """Inverse of :func:`value_to_plain`."""
     if plain is None or isinstance(plain, (str, bool, int, float)):
         return plain
@@ -78,7 +79,7 @@ _VALUE_TYPES: dict[str, tuple[type, Any, Any]] = {
 # -- columns and tables ------------------------------------------------------------------------------------------------
 
 
-def dtype_to_plain(dtype: object) -> Any:
+def dtype_to_plain(dtype: object) -> JSONValue:
     """Name of a dtype; of a categorical one also its categories."""
     if isinstance(dtype, pd.CategoricalDtype):
         return {
@@ -93,7 +94,7 @@ def dtype_to_plain(dtype: object) -> Any:
     return name
 
 
-def dtype_from_plain(plain: Any) -> Any:
+def dtype_from_plain(plain: Parsed) -> Any:
     """Inverse of :func:`dtype_to_plain`."""
     if isinstance(plain, dict) and set(plain) == {"categories", "ordered"} and isinstance(plain["ordered"], bool):
         return pd.CategoricalDtype(column_from_plain(plain["categories"]), ordered=plain["ordered"])
@@ -102,7 +103,7 @@ def dtype_from_plain(plain: Any) -> Any:
     return pd.api.types.pandas_dtype(plain)
 
 
-def column_to_plain(values: pd.Series) -> dict[str, Any]:
+def column_to_plain(values: pd.Series) -> JSONObject:
     """A column as its dtype and a list of values."""
     dtype = dtype_to_plain(values.dtype)
     if isinstance(values.dtype, pd.CategoricalDtype):
@@ -115,7 +116,7 @@ def column_to_plain(values: pd.Series) -> dict[str, Any]:
     return {"dtype": dtype, "values": plain}
 
 
-def column_from_plain(plain: Any) -> pd.Series:
+def column_from_plain(plain: Parsed) -> pd.Series:
     """Inverse of :func:`column_to_plain`."""
     dtype = dtype_from_plain(plain["dtype"])
     values = plain["values"]
@@ -132,7 +133,7 @@ def column_from_plain(plain: Any) -> pd.Series:
     return pd.Series(items, dtype=object).astype(dtype) if items else pd.Series(items, dtype=dtype)
 
 
-def frame_to_plain(frame: pd.DataFrame) -> dict[str, Any]:
+def frame_to_plain(frame: pd.DataFrame) -> JSONObject:
     """A table, column by column; the index is left out."""
     return {
         "columns": [value_to_plain(column) for column in frame.columns],
@@ -140,7 +141,7 @@ def frame_to_plain(frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def frame_from_plain(plain: Any) -> pd.DataFrame:
+def frame_from_plain(plain: Parsed) -> pd.DataFrame:
     """Inverse of :func:`frame_to_plain`."""
     columns = [value_from_plain(column) for column in plain["columns"]]
     data = [column_from_plain(column) for column in plain["data"]]
@@ -154,7 +155,7 @@ def frame_from_plain(plain: Any) -> pd.DataFrame:
 # -- what rows look like -----------------------------------------------------------------------------------------------
 
 
-def form_to_plain(form: TableForm) -> dict[str, Any]:
+def form_to_plain(form: TableForm) -> JSONObject:
     """The columns and the container of the rows that a model takes."""
     return {
         "kind": form.kind,
@@ -164,7 +165,7 @@ def form_to_plain(form: TableForm) -> dict[str, Any]:
     }
 
 
-def form_from_plain(plain: Any) -> TableForm:
+def form_from_plain(plain: Parsed) -> TableForm:
     """Inverse of :func:`form_to_plain`."""
     if plain["kind"] not in ("pandas", "polars", "pyarrow", "numpy"):
         raise ArchiveError(f"The file names a kind of table that is not known: {str(plain['kind'])[:80]!r}.")
@@ -180,7 +181,7 @@ def form_from_plain(plain: Any) -> TableForm:
     )
 
 
-def space_to_plain(space: FeatureSpace) -> list[dict[str, Any]]:
+def space_to_plain(space: FeatureSpace) -> list[JSONObject]:
     """Features and their columns."""
     return [
         {"name": feature.name, "columns": [value_to_plain(column) for column in feature.columns]}
@@ -188,7 +189,7 @@ def space_to_plain(space: FeatureSpace) -> list[dict[str, Any]]:
     ]
 
 
-def space_from_plain(plain: Any, form: TableForm) -> FeatureSpace:
+def space_from_plain(plain: Parsed, form: TableForm) -> FeatureSpace:
     """Inverse of :func:`space_to_plain`."""
     features = tuple(
         Feature(str(one["name"]), tuple(value_from_plain(column) for column in one["columns"])) for one in plain

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sev.exceptions import ArchiveError
+from sev.typing import Parsed
 
 _GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _WORDS_OF_MT19937 = 624
@@ -14,17 +13,17 @@ _MOST_BUFFERED = 4
 _LARGEST_POOL = 64
 
 
-def random_state_from_state(state: Any) -> np.random.RandomState:
+def random_state_from_state(state: Parsed) -> np.random.RandomState:
     """A legacy generator that goes on where a saved one was."""
-    state = _checked(state, ("MT19937",))
+    state = _check_state(state, ("MT19937",))
     generator = np.random.RandomState()
     generator.set_state(state)
     return generator
 
 
-def generator_from_state(state: Any, seed: Any) -> np.random.Generator:
+def generator_from_state(state: Parsed, seed: Parsed) -> np.random.Generator:
     """A generator that goes on where a saved one was."""
-    state = _checked(state, _GENERATORS)
+    state = _check_state(state, _GENERATORS)
     sequence = None
     if seed is not None:
         if not isinstance(seed, dict) or not set(seed) <= {"entropy", "spawn_key", "pool_size", "n_children_spawned"}:
@@ -37,11 +36,11 @@ def generator_from_state(state: Any, seed: Any) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def _checked(state: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def _check_state(state: Parsed, names: tuple[str, ...]) -> dict[str, Parsed]:
     """A state whose positions lie inside its buffers."""
     if not isinstance(state, dict) or state.get("bit_generator") not in names:
         raise ArchiveError("The model holds a random generator of a kind that is not known.")
-    inner: Any = state.get("state")
+    inner: Parsed = state.get("state")
     fits = isinstance(inner, dict)
     if fits and state["bit_generator"] == "MT19937":
         key, place = inner.get("key"), inner.get("pos")

@@ -9,6 +9,7 @@ import numpy as np
 
 from sev._optional import require
 from sev.exceptions import ArchiveError, InputError
+from sev.typing import JSONValue, Parsed
 
 _POLARS_SIMPLE = (
     *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"),
@@ -20,7 +21,7 @@ _ARROW_ALIAS = re.compile(
 _NUMPY_NAME = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
 
 
-def schema_to_plain(kind: str, schema: Any) -> Any:
+def schema_to_plain(kind: str, schema: Any) -> JSONValue:
     """What a container needs to be built again, as JSON holds it."""
     if kind == "pandas":
         return None
@@ -32,7 +33,7 @@ def schema_to_plain(kind: str, schema: Any) -> Any:
     return [[field.name, _arrow_to_plain(field.type)] for field in schema]
 
 
-def schema_from_plain(kind: str, plain: Any) -> Any:
+def schema_from_plain(kind: str, plain: Parsed) -> Any:
     """Inverse of :func:`schema_to_plain`."""
     if kind == "pandas":
         return None
@@ -47,7 +48,7 @@ def schema_from_plain(kind: str, plain: Any) -> Any:
     return arrow.schema([(str(name), _arrow_from_plain(arrow, dtype)) for name, dtype in plain])
 
 
-def _polars_to_plain(dtype: Any) -> Any:
+def _polars_to_plain(dtype: Any) -> JSONValue:
     name = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
     if name in _POLARS_SIMPLE:
         return name
@@ -58,7 +59,7 @@ def _polars_to_plain(dtype: Any) -> Any:
     raise InputError(f"Columns of polars dtype {dtype} cannot be saved.")
 
 
-def _polars_from_plain(polars: Any, plain: Any) -> Any:
+def _polars_from_plain(polars: Any, plain: Parsed) -> Any:
     if isinstance(plain, str) and plain in _POLARS_SIMPLE:
         return getattr(polars, plain)()
     if isinstance(plain, dict) and set(plain) == {"Enum"}:
@@ -68,7 +69,7 @@ def _polars_from_plain(polars: Any, plain: Any) -> Any:
     raise ArchiveError(f"The file names a polars dtype that is not known: {str(plain)[:80]}.")
 
 
-def _arrow_to_plain(dtype: Any) -> Any:
+def _arrow_to_plain(dtype: Any) -> JSONValue:
     if _ARROW_ALIAS.fullmatch(str(dtype)):
         return str(dtype)
     if hasattr(dtype, "value_type") and hasattr(dtype, "index_type"):
@@ -77,7 +78,7 @@ def _arrow_to_plain(dtype: Any) -> Any:
     raise InputError(f"Columns of arrow type {dtype} cannot be saved.")
 
 
-def _arrow_from_plain(arrow: Any, plain: Any) -> Any:
+def _arrow_from_plain(arrow: Any, plain: Parsed) -> Any:
     if isinstance(plain, str) and _ARROW_ALIAS.fullmatch(plain):
         return arrow.type_for_alias(plain)
     if isinstance(plain, dict) and set(plain) == {"dictionary"}:

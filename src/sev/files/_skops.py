@@ -24,6 +24,7 @@ from sev.files._container import check_contents, read_member
 from sev.files._random import generator_from_state, random_state_from_state
 from sev.files._states import build
 from sev.files._trusted import KEY_TYPES, SCALARS, TYPES, find_class, find_function, is_trusted
+from sev.typing import FittedModel, Parsed
 
 _MEMBER_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\.(json|npy|npz|bin)")
 _MOST_MEMBERS = 1_000_000
@@ -32,7 +33,7 @@ _LARGEST_HEADER = 10_000
 _MOST_DIMENSIONS = 8
 
 
-def read_skops(data: bytes) -> Any:
+def read_skops(data: bytes) -> FittedModel:
     """The object in a skops file.
 
     Parameters
@@ -61,7 +62,7 @@ def read_skops(data: bytes) -> Any:
     return _Reader(members).read(schema)
 
 
-def untrusted_types(schema: Any) -> set[str]:
+def untrusted_types(schema: Parsed) -> set[str]:
     """Names in a skops schema that are not trusted in the kind of node that they stand in."""
     found: set[str] = set()
     waiting = [schema]
@@ -85,7 +86,7 @@ class _Reader:
         self._members = members
         self._arrays: dict[str, np.ndarray] = {}
 
-    def read(self, node: Any) -> Any:
+    def read(self, node: Parsed) -> Any:
         """The value of a node."""
         loader, name = str(node["__loader__"]), f"{node['__module__']}.{node['__class__']}"
         if not is_trusted(loader, name):  # seen before; but nothing is built that was not looked at here
@@ -94,27 +95,27 @@ class _Reader:
 
     # -- plain values --------------------------------------------------------------------------------------------------
 
-    def _json(self, node: Any, name: str) -> Any:
+    def _json(self, node: Parsed, name: str) -> Any:
         value = json.loads(node["content"])
         if not isinstance(value, (str, bool, int, float, type(None))):
             raise ArchiveError("The model holds an object where a number, a text or a list is expected.")
         return value
 
-    def _items(self, node: Any) -> list[Any]:
+    def _items(self, node: Parsed) -> list[Any]:
         if not isinstance(node["content"], list):
             raise ArchiveError("The model holds a list that is not valid.")
         return [self.read(item) for item in node["content"]]
 
-    def _list(self, node: Any, name: str) -> Any:
+    def _list(self, node: Parsed, name: str) -> Any:
         return self._items(node)
 
-    def _tuple(self, node: Any, name: str) -> Any:
+    def _tuple(self, node: Parsed, name: str) -> Any:
         return tuple(self._items(node))
 
-    def _set(self, node: Any, name: str) -> Any:
+    def _set(self, node: Parsed, name: str) -> Any:
         return set(self._items(node))
 
-    def _dict(self, node: Any, name: str) -> Any:
+    def _dict(self, node: Parsed, name: str) -> Any:
         content, key_types = node["content"], self.read(node["key_types"])
         if not isinstance(content, dict) or not isinstance(key_types, list) or len(key_types) != len(content):
             raise ArchiveError("The model holds a mapping that does not have one type per key.")
@@ -129,18 +130,18 @@ class _Reader:
             return OrderedDict(pairs)
         return find_class(name)(**dict(pairs))  # scikit-learn's Bunch: keys as attributes
 
-    def _defaultdict(self, node: Any, name: str) -> Any:
+    def _defaultdict(self, node: Parsed, name: str) -> Any:
         content = node["content"]
         main, factory = self.read(content["main"]), self.read(content["default_factory"])
         if type(main) is not dict or factory not in (None, list, dict, set, int, float, str, OrderedDict):
             raise ArchiveError("The model holds a mapping with an unknown default.")
         return defaultdict(factory, main)
 
-    def _bytes(self, node: Any, name: str) -> Any:
+    def _bytes(self, node: Parsed, name: str) -> Any:
         content = self._members[node["file"]]
         return content if name == "builtins.bytes" else bytearray(content)
 
-    def _slice(self, node: Any, name: str) -> Any:
+    def _slice(self, node: Parsed, name: str) -> Any:
         parts = [node["content"][part] for part in ("start", "stop", "step")]
         # older files hold nodes here, newer ones the numbers themselves
         parts = [self.read(part) if isinstance(part, dict) else part for part in parts]
@@ -148,15 +149,15 @@ class _Reader:
             raise ArchiveError("The model holds a slice whose bounds are not integers.")
         return slice(*parts)
 
-    def _type(self, node: Any, name: str) -> Any:
+    def _type(self, node: Parsed, name: str) -> Any:
         return TYPES[name]
 
-    def _function(self, node: Any, name: str) -> Any:
+    def _function(self, node: Parsed, name: str) -> Any:
         return find_function(name)
 
     # -- arrays --------------------------------------------------------------------------------------------------------
 
-    def _array(self, node: Any, name: str) -> Any:
+    def _array(self, node: Parsed, name: str) -> Any:
         if node["type"] == "json":
             return self._object_array(node)
         if node["type"] != "numpy":
@@ -171,7 +172,7 @@ class _Reader:
             raise ArchiveError(f"The model holds a {name} that is not valid.")
         return array[()]
 
-    def _object_array(self, node: Any) -> Any:
+    def _object_array(self, node: Parsed) -> Any:
         shape = self.read(node["shape"])
         if not isinstance(shape, tuple) or not all(type(length) is int and length >= 0 for length in shape):
             raise ArchiveError("The model holds an array whose shape is not valid.")
@@ -187,13 +188,13 @@ class _Reader:
             raise ArchiveError("The model holds an array that does not have its declared shape.")
         return array.reshape(shape)
 
-    def _masked(self, node: Any, name: str) -> Any:
+    def _masked(self, node: Parsed, name: str) -> Any:
         data, mask = self.read(node["content"]["data"]), self.read(node["content"]["mask"])
         if not isinstance(data, np.ndarray) or not isinstance(mask, (np.ndarray, np.bool_)):
             raise ArchiveError("The model holds a masked array that is not made of arrays.")
         return np.ma.MaskedArray(data, mask)
 
-    def _dtype(self, node: Any, name: str) -> Any:
+    def _dtype(self, node: Parsed, name: str) -> Any:
         array = self.read(node["content"])
         if not isinstance(array, np.ndarray):
             raise ArchiveError("The model holds a dtype that is not valid.")
@@ -201,21 +202,21 @@ class _Reader:
 
     # -- objects -------------------------------------------------------------------------------------------------------
 
-    def _random_state(self, node: Any, name: str) -> Any:
+    def _random_state(self, node: Parsed, name: str) -> Any:
         return random_state_from_state(self.read(node["content"]))
 
-    def _generator(self, node: Any, name: str) -> Any:
+    def _generator(self, node: Parsed, name: str) -> Any:
         content = node["content"]
         seed = self.read(content["seed_seq"]) if "seed_seq" in content else None
         return generator_from_state(self.read(content["bit_generator"]), seed)
 
-    def _reduced(self, node: Any, name: str) -> Any:
+    def _reduced(self, node: Parsed, name: str) -> Any:
         arguments, state = self.read(node["__reduce__"]["args"]), self.read(node["content"])
         if not isinstance(arguments, tuple):
             raise ArchiveError(f"The model holds a {name} whose arguments are not known.")
         return build(name, state, arguments)
 
-    def _object(self, node: Any, name: str) -> Any:
+    def _object(self, node: Parsed, name: str) -> Any:
         content = node.get("content")
         return build(name, None if content is None else self.read(content))
 

@@ -13,6 +13,7 @@ from sev._registry import libraries
 from sev.exceptions import ArchiveError
 from sev.files._trusted import find_class
 from sev.libraries.sklearn.estimators import check
+from sev.typing import Parsed
 
 _MANY_THREADS = 16
 _THREADS = re.compile(r"_?(n_jobs|n_threads|nthreads?|num_threads|thread_count)_?")
@@ -20,7 +21,7 @@ _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", flags=re.ASCII)
 _LOSS_MODULES = ("sklearn._loss._loss.", "sklearn.linear_model._sgd_fast.")
 
 
-def build(name: str, state: Any, arguments: tuple[Any, ...] = ()) -> Any:
+def build(name: str, state: Parsed, arguments: tuple[Any, ...] = ()) -> Any:
     """An object of a trusted type.
 
     Parameters
@@ -41,7 +42,7 @@ def build(name: str, state: Any, arguments: tuple[Any, ...] = ()) -> Any:
         if name in library.builders:
             return library.load(library.builders[name])(state, arguments)
     if name.startswith(_LOSS_MODULES):
-        return _loss(name, state, arguments)
+        return _build_loss(name, state, arguments)
     kind = find_class(name)
     _check_attributes(kind, state)
     instance = kind.__new__(kind)
@@ -54,7 +55,7 @@ def build(name: str, state: Any, arguments: tuple[Any, ...] = ()) -> Any:
     return instance
 
 
-def _check_attributes(kind: type, state: Any) -> None:
+def _check_attributes(kind: type, state: Parsed) -> None:
     """A state must be a mapping of attributes that hides no method; it gets no more threads than the machine has."""
     if state is None:
         return
@@ -78,7 +79,7 @@ def _check_attributes(kind: type, state: Any) -> None:
                 state[key] = os.cpu_count() or 1
 
 
-def _loss(name: str, state: Any, arguments: tuple[Any, ...]) -> Any:
+def _build_loss(name: str, state: Parsed, arguments: tuple[Any, ...]) -> Any:
     """One of scikit-learn's compiled losses: nothing but numbers goes in."""
     if state or not all(isinstance(value, (int, float)) for value in arguments):
         raise ArchiveError(f"The model holds a {name} whose parameters are not numbers.")

@@ -82,7 +82,7 @@ def is_trusted(loader: str, name: str) -> bool:
     if loader == "LossNode":
         return is_loss(name)
     if loader == "FunctionNode":
-        return name in FUNCTIONS or _ufunc(name) is not None
+        return name in FUNCTIONS or _find_ufunc(name) is not None
     return name in _BY_LOADER.get(loader, ())
 
 
@@ -104,10 +104,10 @@ def find_function(name: str) -> Any:
     if name in FUNCTIONS:
         module, _, kind = name.rpartition(".")
         return getattr(import_module(module), kind)
-    return _ufunc(name)
+    return _find_ufunc(name)
 
 
-def _ufunc(name: str) -> Any:
+def _find_ufunc(name: str) -> Any:
     """A function of numpy or scipy that works on arrays element by element, None if a name is not one."""
     module, _, kind = name.rpartition(".")
     if module in ("numpy", "numpy._core._multiarray_umath", "numpy.core._multiarray_umath"):

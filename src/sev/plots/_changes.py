@@ -72,7 +72,7 @@ def changes(
     left = max(1.3, 0.2 + _LETTER_WIDTH * max(len(name) for name in names))
     width = left + _CELL_WIDTH * len(columns)
     ax = style.new_axes(ax, width + 0.2, _ROW_HEIGHT * (len(table) + 5.2) + 0.45)
-    _draw_head(ax, [_head(name, speaker) for name in columns], columns, left)
+    _draw_head(ax, [_tell_column(name, speaker) for name in columns], columns, left)
     for row, (name, line) in enumerate(zip(names, table.to_dict("records"), strict=True), start=1):
         _draw_row(ax, explanation, row, name, line, left)
     last = len(table) + 1
@@ -84,7 +84,7 @@ def changes(
     ax.set_xlim(-0.08, width + 0.08)
     ax.set_ylim(last + 3.1, -0.75)
     style.empty(ax)
-    title(ax, *_headings(explanation, speaker))
+    title(ax, *_make_headings(explanation, speaker))
     return ax
 
 
@@ -98,13 +98,13 @@ def _prepare(explanation: ShownExplanation, max_sets: int, max_features: int, sp
     listed = (*used, *dict.fromkeys(others))[: max(max_features, len(used))]
     lines = []
     for name in listed:
-        line: dict[str, Any] = {"feature": name, "used": name in used}
+        line: dict[str, object] = {"feature": name, "used": name in used}
         line["query"] = _value_text(name, explanation.query, speaker)
         if explanation.values == "reference":  # else each set has values of its own
             line["reference"] = _value_text(name, explanation.reference, speaker)
         for number, names in enumerate(shown):
             made = _new_text(explanation, name, number, speaker) if name in names else ""
-            line[_label(explanation, number + 1, len(shown), speaker)] = made
+            line[_make_label(explanation, number + 1, len(shown), speaker)] = made
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -121,17 +121,17 @@ def _new_text(explanation: ShownExplanation, name: str, number: int, speaker: Sp
     return _value_text(name, made, speaker) if several is None or len(several) > 26 else several
 
 
-def _label(explanation: ShownExplanation, number: int, shown: int, speaker: Speaker) -> str:
+def _make_label(explanation: ShownExplanation, number: int, shown: int, speaker: Speaker) -> str:
     base = speaker.text("plot_change" if explanation.kind == "minus" else "plot_enough")
     return base if shown == 1 else f"{base} ({number})"
 
 
-def _head(column: str, speaker: Speaker) -> str:
+def _tell_column(column: str, speaker: Speaker) -> str:
     """What a column of :func:`_prepare` is called on the picture."""
     return speaker.text(f"plot_{column}") if column in ("query", "reference") else column
 
 
-def _headings(explanation: ShownExplanation, speaker: Speaker) -> tuple[str, str]:
+def _make_headings(explanation: ShownExplanation, speaker: Speaker) -> tuple[str, str]:
     target = style.name_text(speaker.decision(explanation.target))
     scores = {"score": speaker.number(explanation.score), "threshold": speaker.number(explanation.threshold)}
     if explanation.status is Status.NOT_TARGET:
@@ -147,14 +147,14 @@ def _headings(explanation: ShownExplanation, speaker: Speaker) -> tuple[str, str
     return (
         speaker.text(head, target=target, n=speaker.count(explanation.size)),
         join_notes(
-            *_proof(explanation, speaker),
+            *_tell_proof(explanation, speaker),
             speaker.text(several, first=speaker.count(n_sets)) if n_sets > 1 else "",
             credibility_text(explanation, speaker),
         ),
     )
 
 
-def _proof(explanation: ShownExplanation, speaker: Speaker) -> list[str]:
+def _tell_proof(explanation: ShownExplanation, speaker: Speaker) -> list[str]:
     if explanation.status is not Status.OPTIMAL:
         return [speaker.text("plot_at_least", n=speaker.count(explanation.lower_bound))]
     if explanation.minimise == "cost":
@@ -214,7 +214,7 @@ def _draw_scores(
     """The scores before and after on one line, with the threshold."""
     scores = {speaker.text("plot_query"): explanation.score}
     if explanation.result_score is not None:
-        scores[_label(explanation, 1, 1, speaker)] = explanation.result_score
+        scores[_make_label(explanation, 1, 1, speaker)] = explanation.result_score
     values = [*scores.values(), explanation.threshold]
     if any(value != value for value in values):
         return

@@ -94,11 +94,11 @@ def flow(
     ax.set_xlim(-0.42, 1.42)
     ax.set_ylim(-0.02, top + 0.17)
     style.empty(ax)
-    title(ax, speaker.text("plot_flow"), _note(total, int(comparable.sum()), len(before) - total, speaker))
+    title(ax, speaker.text("plot_flow"), _make_note(total, int(comparable.sum()), len(before) - total, speaker))
     return ax
 
 
-def _note(total: int, compared: int, left_out: int, speaker: Speaker) -> str:
+def _make_note(total: int, compared: int, left_out: int, speaker: Speaker) -> str:
     """How many rows are drawn, over how many the means are, and how many are left out."""
     return join_notes(
         speaker.text("report_fact_rows", n=speaker.count(total)),
@@ -111,22 +111,22 @@ def _prepare(before: ShownExplanations, after: ShownExplanations) -> pd.DataFram
     """One line for each band, in drawing order: ``before``, ``after`` (texts), ``rows``."""
     if len(before) != len(after) or not before.index.equals(after.index):
         raise InputError(f"A flow is between explanations of the same rows, got {len(before)} and {len(after)} rows.")
-    pairs = pd.DataFrame({"before": _states(before), "after": _states(after)})
+    pairs = pd.DataFrame({"before": _find_states(before), "after": _find_states(after)})
     pairs = pairs[(pairs["before"] != _NOT_TARGET) | (pairs["after"] != _NOT_TARGET)]
     counts = pairs.value_counts(["before", "after"]).rename("rows").reset_index()
-    order = counts[["before", "after"]].map(_order)
+    order = counts[["before", "after"]].map(_order_states)
     places = order.sort_values(["before", "after"], kind="stable").index
     return counts.loc[places].reset_index(drop=True)
 
 
-def _states(many: ShownExplanations) -> list[str]:
+def _find_states(many: ShownExplanations) -> list[str]:
     return [
         status if np.isnan(size) else str(int(size))
         for status, size in zip(many.statuses.tolist(), many.sizes.tolist(), strict=True)
     ]
 
 
-def _order(state: str) -> int:
+def _order_states(state: str) -> int:
     """Sizes first, smallest first, then the ways to end without one."""
     ends = (*style.ENDINGS, _NOT_TARGET)
     return int(state) if state.isdigit() else 10_000 + ends.index(state)
@@ -136,7 +136,7 @@ def _stack(counts: pd.Series, total: int) -> dict[str, tuple[float, float]]:
     """Bottom and height of each node, the smallest size on top."""
     nodes = {}
     bottom = 0.0
-    for state in sorted(counts.index, key=_order, reverse=True):
+    for state in sorted(counts.index, key=_order_states, reverse=True):
         height = counts[state] / total
         # a thin node still gets the height that its label takes
         taken = max(height + _GAP, _LABEL_HEIGHT)
@@ -145,7 +145,7 @@ def _stack(counts: pd.Series, total: int) -> dict[str, tuple[float, float]]:
     return nodes
 
 
-def _colour(state: str) -> tuple[str, str]:
+def _choose_colour(state: str) -> tuple[str, str]:
     if state in style.ENDINGS:
         return style.ENDINGS[state]
     if state == _NOT_TARGET:
@@ -153,7 +153,7 @@ def _colour(state: str) -> tuple[str, str]:
     return _SHADES[min(max(int(state), 1), len(_SHADES)) - 1], ""
 
 
-def _name(state: str, speaker: Speaker) -> str:
+def _name_state(state: str, speaker: Speaker) -> str:
     if state.isdigit():
         return f"SEV {state}"
     return speaker.text("plot_other_class" if state == _NOT_TARGET else f"status_{state}")
@@ -163,7 +163,7 @@ def _draw_nodes(ax: Axes, nodes: dict[str, tuple[float, float]], x: float, side:
     from matplotlib.patches import Rectangle
 
     for state, (bottom, height) in nodes.items():
-        colour, hatch = _colour(state)
+        colour, hatch = _choose_colour(state)
         box = (x - _NODE_WIDTH, bottom), 2 * _NODE_WIDTH, height
         ax.add_patch(Rectangle(*box, facecolor=colour, edgecolor=style.FAINT, hatch=hatch, linewidth=0.8, zorder=3))
     sign = -1 if side == "right" else 1
@@ -173,7 +173,7 @@ def _draw_nodes(ax: Axes, nodes: dict[str, tuple[float, float]], x: float, side:
         ax.text(
             x + sign * 0.055,
             y,
-            f"{_name(state, speaker)}  {share}",
+            f"{_name_state(state, speaker)}  {share}",
             ha=side,
             va="center",
             fontsize=9,
@@ -210,7 +210,7 @@ def _draw_bands(
             (x0, a - height),
             (x0, a),
         ]
-        colour, hatch = _colour(band.before)
+        colour, hatch = _choose_colour(band.before)
         faded = colour if colour != style.PAPER else "#EFEFEF"
         ax.add_patch(
             PathPatch(

@@ -73,20 +73,20 @@ def _place(drawn: Any, figure: Figure, text: str, below: str) -> None:
     ax = drawn.axes
     ax.apply_aspect()
     margin = _MARGIN * figure.dpi / 72
-    needed = max(_width(figure, text, _TITLE), _width(figure, below, _BELOW)) * _OTHER_DPI
+    needed = max(_measure_width(figure, text, _TITLE), _measure_width(figure, below, _BELOW)) * _OTHER_DPI
     start, end = ax.bbox.x0, ax.bbox.x1
     if needed > end - start:
         end = _right_limit(ax, figure) - margin
     if needed > end - start:
         start = min(start, max(ax.get_tightbbox().x0, margin))
     width = (end - start) / _OTHER_DPI
-    lines = _wrapped(figure, below, _BELOW, width) if below else []
+    lines = _wrap_line(figure, below, _BELOW, width) if below else []
     # left of the picture, it is counted from the edge of the figure: as a part of the picture's width the place would
     # move with it, across the edge
     beside = start < ax.bbox.x0
     place = start / figure.bbox.width if beside else 0.0
     written = ax.set_title(
-        "\n".join(_wrapped(figure, text, _TITLE, width)),
+        "\n".join(_wrap_line(figure, text, _TITLE, width)),
         loc="left",
         x=place,
         pad=_GAP + 2 + _LINE_HEIGHT * len(lines),
@@ -117,7 +117,7 @@ def _side_by_side(ax: Axes, other: Axes) -> bool:
     return bool(ax.bbox.y0 < other.bbox.y1 and other.bbox.y0 < ax.bbox.y1)
 
 
-def _width(figure: Figure, text: str, options: dict[str, Any]) -> float:
+def _measure_width(figure: Figure, text: str, options: dict[str, Any]) -> float:
     """Pixels that a line takes."""
     if not text:
         return 0.0
@@ -127,20 +127,20 @@ def _width(figure: Figure, text: str, options: dict[str, Any]) -> float:
     return width
 
 
-def _wrapped(figure: Figure, text: str, options: dict[str, Any], width: float) -> list[str]:
+def _wrap_line(figure: Figure, text: str, options: dict[str, Any], width: float) -> list[str]:
     """Lines of at most a width; between words if possible, else inside one."""
     lines, line = [], ""
     for word in text.split(" "):
         longer = f"{line} {word}" if line else word
-        if _width(figure, longer, options) <= width:
+        if _measure_width(figure, longer, options) <= width:
             line = longer
             continue
         if line:
             lines.append(line)
         line = word
-        while len(line) > 1 and _width(figure, line, options) > width:
+        while len(line) > 1 and _measure_width(figure, line, options) > width:
             # the longest beginning that fits, at least one letter
-            kept = max(bisect(range(1, len(line)), width, key=lambda n: _width(figure, line[:n], options)), 1)
+            kept = max(bisect(range(1, len(line)), width, key=lambda n: _measure_width(figure, line[:n], options)), 1)
             lines.append(line[:kept])
             line = line[kept:]
     return [*lines, line]

@@ -81,7 +81,7 @@ def hypercube(
     status = speaker.text(f"status_{explanation.status}")
     size = f"{label} = {explanation.size}" if explanation.size is not None else f"{label}: {status}"
     notes = (
-        speaker.text(f"plot_from_{_ends(explanation)[0]}"),
+        speaker.text(f"plot_from_{_find_ends(explanation)[0]}"),
         _rest_text(explanation, names, speaker),
         credibility_text(explanation, speaker),
     )
@@ -89,7 +89,7 @@ def hypercube(
     return ax
 
 
-def _ends(explanation: ShownExplanation) -> tuple[str, str]:
+def _find_ends(explanation: ShownExplanation) -> tuple[str, str]:
     """Where the ways across the cube start, and where they lead."""
     return ("query", "reference") if explanation.kind == "minus" else ("reference", "query")
 
@@ -100,7 +100,7 @@ def _rest_text(explanation: ShownExplanation, names: tuple[str, ...], speaker: S
     if set(names) < first:
         return speaker.text("plot_part_of_set", first=len(names), last=len(first))
     held = len(explanation.columns) - len(names)
-    return speaker.text(f"plot_stay_{_ends(explanation)[0]}", n=speaker.count(held)) if held else ""
+    return speaker.text(f"plot_stay_{_find_ends(explanation)[0]}", n=speaker.count(held)) if held else ""
 
 
 def _drawn_sets(explanation: ShownExplanation) -> Sequence[tuple[str, ...]]:
@@ -151,7 +151,7 @@ def _draw_edges(ax: Axes, vertices: pd.DataFrame, edges: pd.DataFrame) -> None:
 def _draw_vertices(
     ax: Axes, explanation: ShownExplanation, vertices: pd.DataFrame, names: tuple[str, ...], speaker: Speaker
 ) -> None:
-    start, other = (speaker.text(f"plot_{end}") for end in _ends(explanation))
+    start, other = (speaker.text(f"plot_{end}") for end in _find_ends(explanation))
     minimum = {frozenset(one) for one in _drawn_sets(explanation)}
     for vertex in vertices.itertuples(index=False):
         fill, marker = (style.POSITIVE_PALE, "o") if vertex.positive else (style.NEGATIVE_PALE, "s")

@@ -88,7 +88,7 @@ def menu(
     ax.set_xlim(-0.05, width - 0.05)
     ax.set_ylim(max(sum(heights), _ROW), -0.05)
     style.empty(ax)
-    title(ax, *_headings(table, len(drawn), speaker))
+    title(ax, *_make_headings(table, len(drawn), speaker))
     return ax
 
 
@@ -126,7 +126,7 @@ def _prepare(
     return menu_table(working.head(max_sets), labels, limits)
 
 
-def _headings(table: pd.DataFrame, drawn: int, speaker: Speaker) -> tuple[str, str]:
+def _make_headings(table: pd.DataFrame, drawn: int, speaker: Speaker) -> tuple[str, str]:
     counts = table["outcome"].value_counts()
     works, stuck, open_sets = (int(counts.get(name, 0)) for name in ("works", "cannot work", "not decided"))
     tried = bool((table.loc[table["outcome"] == "cannot work", "searched"] == "candidates").any())

@@ -52,12 +52,12 @@ def methods(table: pd.DataFrame, *, ax: Axes | None = None, language: ChosenLang
     means = _prepare(table)
     ax = new_axes(ax, 6.4, 3.8)
     labels = [
-        name_text(method, 24) + (f"  ({_unanswered(share, speaker)})" if share else "")
+        name_text(method, 24) + (f"  ({_tell_unanswered(share, speaker)})" if share else "")
         for method, share in zip(means.index, means["unanswered"], strict=True)
     ]
     ax.set_yscale("log")
     for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-        axis(lambda value, _: _seconds(value).replace(".", speaker.raw("decimal")))
+        axis(lambda value, _: _tell_seconds(value).replace(".", speaker.raw("decimal")))
     labelled_points(ax, means["flips"].to_numpy(), means["seconds"].to_numpy(), labels)
     ax.set_xlabel(speaker.text("plot_mean_changed"), color=FAINT)
     ax.set_ylabel(speaker.text("plot_mean_seconds"), color=FAINT)
@@ -70,11 +70,11 @@ def methods(table: pd.DataFrame, *, ax: Axes | None = None, language: ChosenLang
     return ax
 
 
-def _unanswered(share: float, speaker: Speaker) -> str:
+def _tell_unanswered(share: float, speaker: Speaker) -> str:
     return speaker.text("plot_unanswered", share=speaker.percent(share, ".0f"))
 
 
-def _seconds(value: float) -> str:
+def _tell_seconds(value: float) -> str:
     """Ticks at 1, 2 and 5 times a power of ten have a number."""
     return f"{value:g}" if f"{value:e}"[0] in "125" and value > 0 else ""
 

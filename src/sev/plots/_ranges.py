@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sev.plots._headings import title
 from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
 from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
 from sev.text import Speaker, enough_in_text
+from sev.typing import ColumnLabel, FloatArray, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,20 +109,20 @@ def _prepare(explanation: ShownExplanation, number: int, speaker: Speaker) -> pd
     for name in explanation.sets[number]:
         enough = enough_in_text(explanation.enough_of(number).get(name))
         columns = explanation.columns[name]
-        line: dict[str, Any] = {
+        line: dict[str, object] = {
             "feature": name,
             "label": speaker.label(name),
             "text": speaker.change(name, old, new, enough, explanation.limits),
             "enough": enough,
         }
         if len(columns) == 1 and name in explanation.limits and not isinstance(enough, list):
-            values = _numbers(background, columns[0])
+            values = _take_numbers(background, columns[0])
             ends = [*explanation.limits[name], *(float(row[columns[0]]) for row in (old, new))]
             finite = [end for end in ends if np.isfinite(end)]
             line |= {"old": float(old[columns[0]]), "new": float(new[columns[0]]), "values": values}
             line |= {"low": min(finite), "high": max(finite), "categories": None}
         else:
-            line |= _categories(speaker, name, columns, background, old, new, enough)
+            line |= _count_categories(speaker, name, columns, background, old, new, enough)
         lines.append(line)
     return pd.DataFrame(lines).astype({"enough": object, "categories": object, "values": object})
 
@@ -131,19 +131,25 @@ def _count_lines(text: str) -> int:
     return text.count("\n")
 
 
-def _numbers(background: pd.DataFrame | None, column: Any) -> Any:
+def _take_numbers(background: pd.DataFrame | None, column: ColumnLabel) -> FloatArray:
     if background is None or column not in background.columns:
         return np.zeros(0)
     values = background[column].to_numpy(dtype=np.float64, na_value=np.nan)
     return values[np.isfinite(values)]
 
 
-def _categories(
-    speaker: Any, name: str, columns: tuple[Any, ...], background: pd.DataFrame | None, old: Any, new: Any, enough: Any
-) -> dict[str, Any]:
+def _count_categories(
+    speaker: Speaker,
+    name: str,
+    columns: tuple[ColumnLabel, ...],
+    background: pd.DataFrame | None,
+    old: Row,
+    new: Row,
+    enough: object,
+) -> dict[str, object]:
     """Shares of the values of a feature without numbers, those of the row and of the change first of all."""
 
-    def told(row: Mapping[Any, Any] | pd.Series) -> str:
+    def told(row: Row) -> str:
         return str(speaker.value(name, row))
 
     cells = pd.DataFrame(columns=list(columns)) if background is None else background.reindex(columns=list(columns))
@@ -159,7 +165,7 @@ def _categories(
     return {"old": told(old), "new": told(new), "values": None, "low": 0.0, "high": 1.0, "categories": parts}
 
 
-def _draw_number(ax: Any, row: float, line: dict[str, Any], speaker: Speaker) -> None:
+def _draw_number(ax: Axes, row: float, line: dict[str, Any], speaker: Speaker) -> None:
     low, high = line["low"], line["high"]
 
     def at(value: float) -> float:
@@ -184,7 +190,7 @@ def _draw_number(ax: Any, row: float, line: dict[str, Any], speaker: Speaker) ->
         ax.text(x, row + 0.27, speaker.number(value, "g"), ha=side, va="top", fontsize=7, color=style.FAINT)
 
 
-def _draw_categories(ax: Any, row: float, line: dict[str, Any], _: Speaker) -> None:
+def _draw_categories(ax: Axes, row: float, line: dict[str, Any], _: Speaker) -> None:
     """A bar divided by shares; what the row has is orange and marked, what does is blue and hatched."""
     looks = {"old": (style.POSITIVE_PALE, ""), "do": (style.NEGATIVE_PALE, "///"), "": ("#EFEFEF", "")}
     x = 0.0

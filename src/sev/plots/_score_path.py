@@ -58,7 +58,7 @@ def score_path(
     ax = style.new_axes(ax, 7.2, 1.5 + 0.42 * len(table))
     places = np.arange(len(table))
     scores = table["score"].to_numpy()
-    low, high = _limits(scores, explanation.threshold)
+    low, high = _find_limits(scores, explanation.threshold)
     ax.axvspan(explanation.threshold, high, color=style.POSITIVE_PALE, alpha=0.55, linewidth=0)
     ax.axvspan(low, explanation.threshold, color=style.NEGATIVE_PALE, alpha=0.55, linewidth=0)
     ax.axvline(explanation.threshold, color=style.INK, linestyle=(0, (4, 3)), linewidth=1.2)
@@ -108,7 +108,7 @@ def _prepare(explanation: ShownExplanation, explainer: Any, speaker: Speaker) ->
     return table.assign(label=labels)
 
 
-def _limits(scores: np.ndarray, threshold: float) -> tuple[float, float]:
+def _find_limits(scores: np.ndarray, threshold: float) -> tuple[float, float]:
     low, high = min(scores.min(), threshold), max(scores.max(), threshold)
     if low >= 0 and high <= 1:
         return -0.03, 1.03  # probabilities, with space for the points at the ends

@@ -69,7 +69,7 @@ def sizes(
     )
     ax.set_xlabel(speaker.text("plot_smallest_set"), color=FAINT)
     kinds = sorted({kind_label(many.kind) for many in models.values()})
-    title(ax, speaker.text("plot_sizes", label=speaker.join(kinds)), _subtitle(models, speaker))
+    title(ax, speaker.text("plot_sizes", label=speaker.join(kinds)), _make_subtitle(models, speaker))
     return ax
 
 
@@ -88,7 +88,7 @@ def _prepare(models: Mapping[str, ShownExplanations]) -> pd.DataFrame:
     return table.assign(share=table["count"] / table["explained"].clip(lower=1))
 
 
-def _subtitle(models: Mapping[str, ShownExplanations], speaker: Speaker) -> str:
+def _make_subtitle(models: Mapping[str, ShownExplanations], speaker: Speaker) -> str:
     parts = []
     for model, many in models.items():
         count = int((many.statuses != Status.NOT_TARGET).sum())

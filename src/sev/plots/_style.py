@@ -45,7 +45,7 @@ def name_text(name: object, at_most: int = 34) -> str:
     >>> print(name_text("two\nlines"), name_text("a" * 50, 9))
     two\nlines aaaa…aaaa
     """
-    text = "".join(_spelled(letter) for letter in str(name))
+    text = "".join(_spell_letter(letter) for letter in str(name))
     if len(text) <= at_most:
         return text
     kept = at_most - 1
@@ -114,7 +114,7 @@ def legend(ax: Axes, handles: Sequence[Any], labels: Sequence[Any], **options: A
     return drawn
 
 
-def _spelled(letter: str) -> str:
+def _spell_letter(letter: str) -> str:
     if unicodedata.category(letter) in ("Cc", "Cf", "Zl", "Zp"):
         return letter.encode("unicode_escape").decode()
     return letter

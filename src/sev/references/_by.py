@@ -95,10 +95,10 @@ class By:
                 f"{suggest_name(self.column, background.form.columns)}"
             )
         inner = as_reference(self.reference)
-        values, edges = self._groups(background)
+        values, edges = self._group_rows(background)
         parts: list[FittedReference | None] = []
         names, empty = [], []
-        for name, members in self._members(background.rows[self.column], values, edges):
+        for name, members in self._list_members(background.rows[self.column], values, edges):
             part = _fit_if_accepted(inner, background.among(members))
             parts.append(part)
             names.append(name)
@@ -113,7 +113,7 @@ class By:
         overall = _fit_group(inner, background)
         return _put_together(self.column, values, edges, [*parts, overall], [*names, reference_name("all")])
 
-    def _groups(self, background: Background) -> tuple[tuple[Cell, ...], tuple[float, ...]]:
+    def _group_rows(self, background: Background) -> tuple[tuple[Cell, ...], tuple[float, ...]]:
         known = background.rows[self.column].dropna()
         different = known.drop_duplicates()
         if not background.is_quantity(self.column) or known.dtype.kind in "mM" or len(different) <= _MOST_NUMBERS:
@@ -125,7 +125,7 @@ class By:
             below = numbers[numbers < numbers.max()].max(keepdims=True)
         return (), tuple(below.tolist())
 
-    def _members(
+    def _list_members(
         self, column: pd.Series, values: tuple[Cell, ...], edges: tuple[float, ...]
     ) -> Iterator[tuple[str, BoolArray]]:
         """Name and background rows of each group, those with a missing value last."""

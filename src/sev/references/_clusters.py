@@ -91,7 +91,7 @@ class Clusters:
         centres, sizes = [], []
         for group in range(labels.max() + 1):
             mine = labels == group
-            centres.append(self._centre(background, used[mine], points[mine]))
+            centres.append(self._find_centre(background, used[mine], points[mine]))
             sizes.append(int(mine.sum()))
         rows = pd.concat(centres, ignore_index=True)[list(background.form.columns)]
         kept = ~background.is_positive(rows)
@@ -128,7 +128,7 @@ class Clusters:
                 best, most = number, value
         return best
 
-    def _centre(self, background: Background, members: IntArray, points: FloatArray) -> pd.DataFrame:
+    def _find_centre(self, background: Background, members: IntArray, points: FloatArray) -> pd.DataFrame:
         if self.centre == "medoid":
             nearest = int(np.argmin(((points - points.mean(axis=0)) ** 2).sum(axis=1)))
             return background.rows.iloc[[members[nearest]]]

@@ -45,11 +45,11 @@ class NearestToMean:
         """
         candidates = background.rows.loc[background.accepted]
         centre = Typical("mean").fit(background).rows
-        nearest = int(np.argmin(_distances(candidates, centre, background)))
+        nearest = int(np.argmin(_measure_distances(candidates, centre, background)))
         return FittedReference(candidates.iloc[[nearest]].reset_index(drop=True), "nearest real row")
 
 
-def _distances(rows: pd.DataFrame, centre: pd.DataFrame, background: Background) -> FloatArray:
+def _measure_distances(rows: pd.DataFrame, centre: pd.DataFrame, background: Background) -> FloatArray:
     total = np.zeros(len(rows))
     for column in rows.columns:
         values, middle = rows[column], centre[column].iloc[0]

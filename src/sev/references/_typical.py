@@ -76,7 +76,7 @@ class Typical:
     def _typical_value(self, column: ColumnLabel, values: pd.Series, background: Background) -> Cell:
         everywhere = background.rows[column]
         if not background.is_quantity(column) or has_two_values(everywhere):
-            return _mode(values)
+            return _find_mode(values)
         if values.isna().all():
             return np.nan
         centre = values.mean() if self.centre == "mean" else values.median()
@@ -132,7 +132,7 @@ def has_two_values(values: pd.Series) -> bool:
     return values.nunique(dropna=True) <= 2
 
 
-def _mode(values: pd.Series) -> Cell:
+def _find_mode(values: pd.Series) -> Cell:
     """Most common value, missing counted as one; of equally common ones the smallest, so that row order never
     matters.
     """

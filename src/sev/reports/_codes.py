@@ -101,7 +101,7 @@ def load_codes(codes: CodesLike) -> Codes:
 def _entries_of(feature: str, entry: Mapping[str, Parsed]) -> dict[tuple[str, Direction], tuple[str, str]]:
     found: dict[tuple[str, Direction], tuple[str, str]] = {}
     if "text" in entry:
-        either = _checked(feature, entry.get("code"), entry["text"])
+        either = _check_code(feature, entry.get("code"), entry["text"])
         found |= {(feature, "above"): either, (feature, "below"): either, (feature, "other"): either}
     directions: tuple[Direction, Direction] = ("above", "below")
     for direction in directions:
@@ -109,13 +109,13 @@ def _entries_of(feature: str, entry: Mapping[str, Parsed]) -> dict[tuple[str, Di
         if own is None:
             continue
         inner = own if isinstance(own, Mapping) else {"text": own}
-        found[feature, direction] = _checked(feature, inner.get("code", entry.get("code")), inner.get("text"))
+        found[feature, direction] = _check_code(feature, inner.get("code", entry.get("code")), inner.get("text"))
     if not found:
         raise InputError(f"Reason codes: {feature!r} has no text: give text, or above and below.")
     return found
 
 
-def _checked(feature: str, code: object, text: object) -> tuple[str, str]:
+def _check_code(feature: str, code: object, text: object) -> tuple[str, str]:
     # a bare 010 in YAML is the number 8, so numbers are not taken for codes
     if not isinstance(code, str) or not code:
         raise InputError(f"Reason codes: the code of {feature!r} is {code!r}, expected text: put it in quotes.")

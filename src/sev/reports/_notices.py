@@ -68,14 +68,15 @@ def notices_of(
                 "proof": speaker.proof(statement, beside_sentence=True),
                 "row": {str(column): plain_value(cells.iloc[row][column]) for column in cells.columns},
                 "reasons": [
-                    _reason(many, row, line, speaker, int(donors[row, names[line["feature"]]])) for line in reasons[row]
+                    _make_reason(many, row, line, speaker, int(donors[row, names[line["feature"]]]))
+                    for line in reasons[row]
                 ],
             }
         )
     return notices
 
 
-def _reason(
+def _make_reason(
     many: Explanations, row: int, line: Mapping[str, Parsed], speaker: Speaker, donor: int
 ) -> dict[str, object]:
     """One reason as a template has it."""
@@ -94,7 +95,7 @@ def write_notices(
     folder: Path, template: Path, notices: Sequence[Mapping[str, object]], *, one_document: bool
 ) -> list[Path]:
     """Fill a template in and write what comes out; nothing is written unless all of it can be filled in."""
-    ending = _ending(template)
+    ending = _choose_ending(template)
     filled = _load(template)
     texts: dict[str, str] = {}
     if one_document:
@@ -109,7 +110,7 @@ def write_notices(
     return [folder / name for name in texts]
 
 
-def _ending(template: Path) -> str:
+def _choose_ending(template: Path) -> str:
     """Of the files: that of the template, without the one that only marks it as a template."""
     suffixes = [suffix for suffix in template.suffixes if suffix.lower() not in _TEMPLATE_ENDINGS]
     return suffixes[-1] if suffixes else ".txt"
@@ -126,7 +127,7 @@ def _load(template: Path) -> Template:
     except UnicodeDecodeError as error:
         raise InputError(f"The template {str(template)!r} is not UTF-8 text.") from error
     environment = SandboxedEnvironment(
-        autoescape=_ending(template).lower() in _MARKUP,
+        autoescape=_choose_ending(template).lower() in _MARKUP,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -30,18 +30,18 @@ def overview(
     """Everything that the template shows above the table of decisions."""
     explained = int((many.statuses != Status.NOT_TARGET).sum())
     return {
-        "subtitle": _subtitle(many, speaker),
-        "cards": _cards(many, explained, speaker),
-        "sizes": _sizes(many, explained, speaker),
+        "subtitle": _make_subtitle(many, speaker),
+        "cards": _make_cards(many, explained, speaker),
+        "sizes": _make_size_bars(many, explained, speaker),
         "size_note": speaker.text("report_size_note", label=kind_label(many.kind), n=speaker.count(explained)),
-        "shares": _shares(many, speaker),
+        "shares": _make_share_bars(many, speaker),
         "shares_note": speaker.text("report_shares_note", more=_shares_note(many, speaker)),
-        "facts": _facts(many, about, speaker),
+        "facts": _list_facts(many, about, speaker),
         "has_credibility": bool(_known_credibilities(many).size),
         **permitted_changes(many, about, speaker),
         **group_table(many, by, speaker),
-        **_without(many, sentences, speaker),
-        **_reference(many, speaker),
+        **_list_rows_without(many, sentences, speaker),
+        **_make_reference_table(many, speaker),
         "options": [
             (str(status), f"{speaker.text(f'status_{status}')} ({speaker.count(count)})")
             for status in Status
@@ -50,7 +50,7 @@ def overview(
     }
 
 
-def _subtitle(many: Explanations, speaker: Speaker) -> str:
+def _make_subtitle(many: Explanations, speaker: Speaker) -> str:
     return speaker.text(
         "report_subtitle",
         n=speaker.count(len(many)),
@@ -65,7 +65,7 @@ def _class_and_decision(target: ClassLabel, speaker: Speaker) -> str:
     return name if decision == name else f"{name} ({decision})"
 
 
-def _cards(many: Explanations, explained: int, speaker: Speaker) -> list[tuple[str, str]]:
+def _make_cards(many: Explanations, explained: int, speaker: Speaker) -> list[tuple[str, str]]:
     sizes = many.sizes[~np.isnan(many.sizes)]
     cards = [
         ("report_card_decisions", speaker.count(len(many))),
@@ -76,13 +76,13 @@ def _cards(many: Explanations, explained: int, speaker: Speaker) -> list[tuple[s
     ]
     known = _known_credibilities(many)
     if known.size:
-        cards.append(("report_card_credible", speaker.percent((known >= _least(many)).mean(), ".0f")))
+        cards.append(("report_card_credible", speaker.percent((known >= _least_credibility(many)).mean(), ".0f")))
     cards += [
         (f"status_{status}", speaker.count(count))
         for status in _ENDINGS
         if (count := int((many.statuses == status).sum())) or status is Status.UNEXPLAINABLE
     ]
-    return [(speaker.text(name, share=speaker.percent(_least(many))), value) for name, value in cards]
+    return [(speaker.text(name, share=speaker.percent(_least_credibility(many))), value) for name, value in cards]
 
 
 def _known_credibilities(many: Explanations) -> FloatArray:
@@ -91,17 +91,17 @@ def _known_credibilities(many: Explanations) -> FloatArray:
     return shares[~np.isnan(shares)]
 
 
-def _least(many: Explanations) -> float:
+def _least_credibility(many: Explanations) -> float:
     """From which credibility on an answer is counted as credible: the limit of the call, where it had one."""
     return many.min_credibility or _CREDIBLE
 
 
-def _bar(label: str, count: float, top: float, number: str, kind: str = "") -> dict[str, object]:
+def _make_bar(label: str, count: float, top: float, number: str, kind: str = "") -> dict[str, object]:
     # the longest bar leaves space for the number beside it
     return {"label": label, "number": number, "kind": kind, "width": round(72 * count / top, 2) if top else 0}
 
 
-def _sizes(many: Explanations, explained: int, speaker: Speaker) -> list[dict[str, object]]:
+def _make_size_bars(many: Explanations, explained: int, speaker: Speaker) -> list[dict[str, object]]:
     sizes = many.sizes[~np.isnan(many.sizes)].astype(int)
     first, last = (int(min(sizes.min(), 1)), int(sizes.max())) if sizes.size else (1, 1)
     counts = [(str(size), int((sizes == size).sum()), "") for size in range(first, last + 1)]
@@ -111,20 +111,22 @@ def _sizes(many: Explanations, explained: int, speaker: Speaker) -> list[dict[st
     counts = [one for one in counts if one[1] or not one[2] or one[2] == Status.UNEXPLAINABLE]
     top = max(count for _, count, _ in counts)
     return [
-        _bar(label, count, top, f"{speaker.count(count)} ({speaker.percent(count / max(explained, 1), '.1f')})", kind)
+        _make_bar(
+            label, count, top, f"{speaker.count(count)} ({speaker.percent(count / max(explained, 1), '.1f')})", kind
+        )
         for label, count, kind in counts
     ]
 
 
-def _shares(many: Explanations, speaker: Speaker) -> list[dict[str, object]]:
+def _make_share_bars(many: Explanations, speaker: Speaker) -> list[dict[str, object]]:
     shares = many.feature_shares()
     top = float(shares.max()) if len(shares) else 0.0
     used = [name for name in shares.index if shares[name] > 0][:_MOST_FEATURES]
     shown = [*used, *(name for name in shares.index if name in many.restricted)]
     return [
-        _bar(speaker.label(name), shares[name], top, speaker.text("report_restricted"), "restricted")
+        _make_bar(speaker.label(name), shares[name], top, speaker.text("report_restricted"), "restricted")
         if name in many.restricted
-        else _bar(speaker.label(name), shares[name], top, speaker.percent(shares[name], ".1f"))
+        else _make_bar(speaker.label(name), shares[name], top, speaker.percent(shares[name], ".1f"))
         for name in shown
     ]
 
@@ -139,19 +141,21 @@ def _shares_note(many: Explanations, speaker: Speaker) -> str:
     return "".join(f"; {part}" for part in parts if part)
 
 
-def _facts(many: Explanations, about: Mapping[str, Parsed] | None, speaker: Speaker) -> list[tuple[str, str, bool]]:
+def _list_facts(
+    many: Explanations, about: Mapping[str, Parsed] | None, speaker: Speaker
+) -> list[tuple[str, str, bool]]:
     facts: list[tuple[str, object]] = []
     if about is not None:
         rows = about["n_background"]
         facts += [
-            ("model", _model(about, speaker)),
+            ("model", _name_model(about, speaker)),
             ("backend", _known_text(f"report_backend_{about['backend'].replace(' ', '_')}", about["backend"], speaker)),
             ("package", " ".join(about["package"]) if about["package"] else None),
             ("background", speaker.text("report_fact_rows", n=speaker.count(rows)) if rows else None),
         ]
     facts += [
         ("target", ", ".join(_class_and_decision(target, speaker) for target in many.targets)),
-        ("threshold", _threshold(many, speaker)),
+        ("threshold", _tell_threshold(many, speaker)),
         ("kind", kind_label(many.kind)),
         ("features", speaker.count(len(many.feature_names))),
         ("restricted", ", ".join(map(speaker.label, many.restricted)) or speaker.text("report_none")),
@@ -173,7 +177,7 @@ def _facts(many: Explanations, about: Mapping[str, Parsed] | None, speaker: Spea
     ]
 
 
-def _model(about: Mapping[str, Parsed], speaker: Speaker) -> str:
+def _name_model(about: Mapping[str, Parsed], speaker: Speaker) -> str:
     """Class of the model; of a pipeline also that of its last step."""
     if about["last_step"] is None:
         return str(about["class"])
@@ -185,13 +189,13 @@ def _known_text(name: str, otherwise: str, speaker: Speaker) -> str:
     return speaker.text(name) if speaker.has_text(name) else otherwise
 
 
-def _threshold(many: Explanations, speaker: Speaker) -> str:
+def _tell_threshold(many: Explanations, speaker: Speaker) -> str:
     if many.class_scores is not None:
         return speaker.text("report_fact_highest")
     return ", ".join(speaker.number(threshold, ".6g") for threshold in dict.fromkeys(many.thresholds))
 
 
-def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> dict[str, object]:
+def _list_rows_without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> dict[str, object]:
     rows = np.flatnonzero(np.isin(many.statuses, [str(status) for status in _ENDINGS]))
     scores, _ = shown_scores(many)
     lines = [
@@ -211,7 +215,7 @@ def _without(many: Explanations, sentences: Sequence[str], speaker: Speaker) -> 
     }
 
 
-def _reference(many: Explanations, speaker: Speaker) -> dict[str, object]:
+def _make_reference_table(many: Explanations, speaker: Speaker) -> dict[str, object]:
     if many.values != "reference":  # each set has values of its own, and no row stands for them
         return {"references": []}
     shown: list[pd.Series] = [many.references.iloc[row] for row in range(min(len(many.references), _MOST_REFERENCES))]

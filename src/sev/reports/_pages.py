@@ -66,24 +66,24 @@ def page_of(one: Explanation, row: int, label: object, speaker: Speaker) -> dict
         "kind": one.kind,
         "reference": one.values == "reference",  # else each set has values of its own
         "proof": " ".join(
-            filter(None, (speaker.proof(one.statement(), beside_sentence=True), _credibility(one, speaker)))
+            filter(None, (speaker.proof(one.statement(), beside_sentence=True), _tell_credibility(one, speaker)))
         ),
         "text": speaker.sentence(one.statement()),
-        "scores": _scores(one, speaker),
+        "scores": _place_scores(one, speaker),
         "sets": [base if len(shown) == 1 else f"{base} ({number})" for number in range(1, len(shown) + 1)],
-        "lines": _lines(one, shown, speaker),
+        "lines": _make_lines(one, shown, speaker),
         "more": more.strip(),
-        "cost": _cost(one, speaker),
+        "cost": _tell_cost(one, speaker),
     }
 
 
-def _credibility(one: Explanation, speaker: Speaker) -> str:
+def _tell_credibility(one: Explanation, speaker: Speaker) -> str:
     """How ordinary the result is, where that is known."""
     share = one.credibility
     return "" if share is None else speaker.text("report_credibility", share=speaker.percent(share))
 
 
-def _lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker) -> list[dict[str, object]]:
+def _make_lines(one: Explanation, shown: Sequence[tuple[str, ...]], speaker: Speaker) -> list[dict[str, object]]:
     used = tuple(dict.fromkeys(name for names in shown for name in names))
     differs = one.differing_features
     lines: list[dict[str, object]] = []
@@ -111,14 +111,14 @@ def _new_value(one: Explanation, number: int, name: str, speaker: Speaker) -> st
     return speaker.value(name, made) if several is None else several
 
 
-def _cost(one: Explanation, speaker: Speaker) -> str:
+def _tell_cost(one: Explanation, speaker: Speaker) -> str:
     """The cost of the first set, where features may take values of their own or have weights."""
     if one.cost is None or not one.efforts or not (one.has_actions or one.values != "reference"):
         return ""
     return speaker.text("report_cost", value=speaker.number(one.cost))
 
 
-def _scores(one: Explanation, speaker: Speaker) -> dict[str, object] | None:
+def _place_scores(one: Explanation, speaker: Speaker) -> dict[str, object] | None:
     """Places on a rail from the lowest to the highest score, in percent."""
     classes = one.class_scores
     before, after = one.score, one.result_score

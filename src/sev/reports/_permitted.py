@@ -46,7 +46,7 @@ def group_table(many: Explanations, by: Groups | None, speaker: Speaker) -> dict
             {
                 "group": speaker.text("missing")
                 if value is None
-                else _value(name, plain_value(value), many.columns, speaker),
+                else _tell_value(name, plain_value(value), many.columns, speaker),
                 "rows": speaker.count(len(rows)),
                 "target": speaker.count(summary["target"]),
                 "unexplainable": speaker.count(summary["unexplainable"]),
@@ -83,18 +83,18 @@ def _lines_of(actions: Mapping[str, Parsed], columns: Columns, speaker: Speaker)
             shown = "; ".join(held)
         elif isinstance(held, Mapping):
             shown = "; ".join(
-                f"{speaker.label(name)}: {_limit(name, one, columns, speaker)}" for name, one in held.items()
+                f"{speaker.label(name)}: {_tell_limit(name, one, columns, speaker)}" for name, one in held.items()
             )
         else:
             shown = ", ".join(map(speaker.label, held))
         yield speaker.text(f"report_actions_{entry}"), shown
 
 
-def _limit(name: str, one: Parsed, columns: Columns, speaker: Speaker) -> str:
+def _tell_limit(name: str, one: Parsed, columns: Columns, speaker: Speaker) -> str:
     """What is permitted to one feature: bounds, changes, values, moves between values, a step or a weight."""
 
     def told(value: Cell) -> str:
-        return _value(name, value, columns, speaker)
+        return _tell_value(name, value, columns, speaker)
 
     if isinstance(one, Mapping) and "between" in one:
         low, high = one["between"]
@@ -107,7 +107,7 @@ def _limit(name: str, one: Parsed, columns: Columns, speaker: Speaker) -> str:
     return speaker.number(one, "g") if isinstance(one, (int, float)) else str(one)
 
 
-def _value(name: str, value: Cell, columns: Columns, speaker: Speaker) -> str:
+def _tell_value(name: str, value: Cell, columns: Columns, speaker: Speaker) -> str:
     """A value as the labels call it; changes such as "-20%" and values of several columns as they were typed."""
     held = columns.get(name, ())
     is_change = isinstance(value, str) and value[:1] in "+-" and value[1:2].isdigit()

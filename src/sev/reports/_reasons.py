@@ -240,10 +240,10 @@ def reasons(
         raise InputError("These explanations carry no model, which ranking needs for scores: pass explainer=.")
     loaded = load_codes(codes)
     ranking = rank_features(explanations, source)
-    directions = _directions(explanations, ranking)
+    directions = _find_directions(explanations, ranking)
     chosen, cut = _choose(explanations, ranking, directions, loaded, max_reasons)
-    hidden = _hidden(explanations, explainer)
-    alone = _alone(explanations, chosen, source)
+    hidden = _find_hidden(explanations, explainer)
+    alone = _find_alone(explanations, chosen, source)
     return Reasons(
         table=long_table(explanations, ranking, chosen, alone),
         wide=wide_table(explanations, chosen, alone, cut, hidden, max_reasons),
@@ -298,19 +298,19 @@ def reason_table(
     return reasons(explanations, codes, max_reasons=max_reasons, explainer=explainer, hashes=hashes).table
 
 
-def _directions(many: Explanations, ranking: Ranking) -> dict[tuple[int, int], Direction]:
+def _find_directions(many: Explanations, ranking: Ranking) -> dict[tuple[int, int], Direction]:
     """How each value that matters stands to the reference's."""
     directions: dict[tuple[int, int], Direction] = {}
     for feature, columns in enumerate(many.columns.values()):
         rows = np.flatnonzero(ranking.in_sets[:, feature])
         donor = ranking.donor[rows, feature]
-        compared = _compared(many, rows, donor, columns[0]) if len(columns) == 1 else np.zeros(len(rows))
+        compared = _compare_values(many, rows, donor, columns[0]) if len(columns) == 1 else np.zeros(len(rows))
         for row, sign in zip(rows.tolist(), compared.tolist(), strict=True):
             directions[row, feature] = "above" if sign > 0 else "below" if sign < 0 else "other"
     return directions
 
 
-def _compared(many: Explanations, rows: IntArray, donor: IntArray, column: ColumnLabel) -> FloatArray:
+def _compare_values(many: Explanations, rows: IntArray, donor: IntArray, column: ColumnLabel) -> FloatArray:
     values, references = many.queries[column], many.references[column]
     if not all(pd.api.types.is_numeric_dtype(one.dtype) for one in (values, references)):
         return np.zeros(len(rows))
@@ -361,7 +361,7 @@ def _unmapped_message(unmapped: Counter[tuple[str, Direction]], codes: Codes) ->
     return f"These would be reasons but have no code: {', '.join(listed)}. Add them to the map; nothing was written."
 
 
-def _hidden(many: Explanations, explainer: ExplainerLike | None) -> tuple[tuple[str, ...], ...]:
+def _find_hidden(many: Explanations, explainer: ExplainerLike | None) -> tuple[tuple[str, ...], ...]:
     """Features that a row's unrestricted sets name and its restriction leaves out."""
     if not many.restricted:
         return ((),) * len(many)
@@ -380,7 +380,7 @@ def _hidden(many: Explanations, explainer: ExplainerLike | None) -> tuple[tuple[
     return hidden
 
 
-def _alone(many: Explanations, chosen: list[list[Reason]], source: Source) -> dict[tuple[int, int], Alone]:
+def _find_alone(many: Explanations, chosen: list[list[Reason]], source: Source) -> dict[tuple[int, int], Alone]:
     """What the features of reasons could do alone; nothing where it is not known, as for "plus"."""
     usable = np.zeros((len(many), len(many.feature_names)), dtype=np.bool_)
     for row, given in enumerate(chosen):

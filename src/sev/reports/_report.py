@@ -81,7 +81,7 @@ def report(
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"The folder {str(target.parent)!r} does not exist: create it first.")
-    chosen = representative_rows(explanations, 12) if decisions is None else _checked(explanations, decisions)
+    chosen = representative_rows(explanations, 12) if decisions is None else _check_decisions(explanations, decisions)
     speaker = Speaker(explanations.columns, wording, language, explanations.labels)
     text = render(explanations, title, chosen, speaker, explainer, by)
     write_file(target, text.encode("utf-8"))
@@ -144,7 +144,7 @@ def _read_template(name: str) -> str:
     return files("sev.reports").joinpath("templates", name).read_text("utf-8")
 
 
-def _checked(many: Explanations, decisions: Iterable[int]) -> list[int]:
+def _check_decisions(many: Explanations, decisions: Iterable[int]) -> list[int]:
     chosen = []
     for row in decisions:
         if not -len(many) <= row < len(many):

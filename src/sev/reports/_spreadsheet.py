@@ -13,7 +13,7 @@ def to_csv(table: pd.DataFrame) -> str:
     """A table as CSV text with line feeds, numbers to twelve figures, missing values empty."""
     rows = zip(*(table[column].tolist() for column in table.columns), strict=True)
     head = csv_line(escape_formula(str(column)) for column in table.columns)
-    return head + "".join(csv_line(map(_cell, row)) for row in rows)
+    return head + "".join(csv_line(map(_make_cell, row)) for row in rows)
 
 
 def figure(number: float | None) -> float | None:
@@ -23,7 +23,7 @@ def figure(number: float | None) -> float | None:
     return float(f"{number:.12g}")
 
 
-def _cell(value: object) -> str:
+def _make_cell(value: object) -> str:
     plain = plain_value(value)
     if plain is None:
         return ""

@@ -100,7 +100,7 @@ class MixedColumn:
         marker of a missing value.
         """
         fitted, misfits = self._fitted
-        different = _different(self._queries, fitted, assigned)
+        different = _find_different(self._queries, fitted, assigned)
         if misfits.any():
             different |= misfits[assigned]
         return different
@@ -124,7 +124,7 @@ def _cast(values: pd.Series, dtype: object) -> pd.Series | None:
     return cast_losslessly(values, dtype)
 
 
-def _different(values: pd.Series, references: pd.Series, assigned: IntArray) -> BoolArray:
+def _find_different(values: pd.Series, references: pd.Series, assigned: IntArray) -> BoolArray:
     """Compare columns of one dtype."""
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub":
         return different_numbers(values.to_numpy(), references.to_numpy(), assigned)

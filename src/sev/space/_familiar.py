@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from sev.space._features import FeatureSpace
 from sev.space._native import column_dtypes
 from sev.space._tables import is_plain_number, is_quantity
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, Cell, Dtype, FloatArray, IntArray
 
 #: Up to so many values, a loop is quicker than pandas.
 _FEW = 8
@@ -29,7 +27,7 @@ class Familiar:
 
     def __init__(self, sample: pd.DataFrame, space: FeatureSpace) -> None:
         self._space = space
-        self._last: tuple[list[Any], BoolArray] | None = None
+        self._last: tuple[list[Dtype], BoolArray] | None = None
         self._columns = list(sample.columns)
         self._missing = sample.isna().any(axis=0).to_numpy()
         self._numeric = np.array(
@@ -37,7 +35,7 @@ class Familiar:
         )
         self._low = np.full(len(self._columns), -np.inf)
         self._high = np.full(len(self._columns), np.inf)
-        self._values: dict[int, frozenset[Any]] = {}
+        self._values: dict[int, frozenset[Cell]] = {}
         for number, name in enumerate(self._columns):
             present = sample[name].dropna()
             if self._numeric[number]:
@@ -46,7 +44,7 @@ class Familiar:
             elif not is_quantity(sample[name].dtype):
                 self._values[number] = frozenset(present)
 
-    def strange_features(self, queries: pd.DataFrame, dtypes: list[Any] | None = None) -> BoolArray:
+    def strange_features(self, queries: pd.DataFrame, dtypes: list[Dtype] | None = None) -> BoolArray:
         """Features in which a query holds what no background row does; (n_queries, n_features).
 
         Parameters
@@ -73,7 +71,7 @@ class Familiar:
             self._mark_column(queries.iloc[:, number], number, strange)
         return self._space.by_feature(strange)
 
-    def _plain_columns(self, dtypes: list[Any]) -> BoolArray:
+    def _plain_columns(self, dtypes: list[Dtype]) -> BoolArray:
         """Columns of numbers that are worked on as one array; those of the last call as a rule."""
         last = self._last  # one read: another thread may put in another list at any time
         if last is None or last[0] is not dtypes:

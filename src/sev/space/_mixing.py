@@ -15,7 +15,7 @@ from sev.space._cells import MixedColumn, different_numbers, is_same_dtype
 from sev.space._features import FeatureSpace
 from sev.space._native import column_dtypes
 from sev.space._tables import TableForm, is_plain_number
-from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray, NativeTable
+from sev.typing import BoolArray, ColumnLabel, Dtype, FloatArray, IntArray, ModelOutput, NativeTable
 
 
 class MixedRows:
@@ -73,12 +73,12 @@ class MixedRows:
         return differs
 
     @cached_property
-    def dtypes(self) -> list[Any]:
+    def dtypes(self) -> list[Dtype]:
         """Those of the queries' columns."""
         return column_dtypes(self._queries)
 
     @cached_property
-    def _block_columns(self) -> dict[Any, list[int]]:
+    def _block_columns(self) -> dict[Dtype, list[int]]:
         """Columns that hold plain numbers of one dtype in queries and references: they are worked on as one array."""
         return _columns_in_common(self.dtypes, column_dtypes(self._references))
 
@@ -177,13 +177,13 @@ class Mixer(MixedRows):
         references: pd.DataFrame,
         assigned: IntArray,
         *,
-        dtypes_matter: Callable[[pd.DataFrame, dict[ColumnLabel, Any]], bool] | None = None,
+        dtypes_matter: Callable[[pd.DataFrame, dict[ColumnLabel, Dtype]], bool] | None = None,
     ) -> None:
         super().__init__(space, queries, references, assigned)
         self._form = form
         self._dtypes_matter = dtypes_matter
 
-    def wider_dtypes(self) -> dict[ColumnLabel, Any]:
+    def wider_dtypes(self) -> dict[ColumnLabel, Dtype]:
         """The dtype of each widened column that holds all its cells.
 
         Returns
@@ -228,7 +228,9 @@ class Mixer(MixedRows):
             return self._mix_only_block(rows, from_reference)
         return self._form.to_native(self.frame(rows, from_reference))
 
-    def apply(self, function: Callable[[NativeTable], Any], rows: IntArray, from_reference: BoolArray) -> Any:
+    def apply(
+        self, function: Callable[[NativeTable], ModelOutput], rows: IntArray, from_reference: BoolArray
+    ) -> ModelOutput:
         """What a function of tables returns for each vertex, each in a table of the dtypes that it would have alone.
 
         Parameters
@@ -248,7 +250,7 @@ class Mixer(MixedRows):
         if not self._split_columns:
             return function(self.native(rows, from_reference))
         outputs: Any = None
-        for places in self._groups(rows, from_reference):
+        for places in self._group_by_dtypes(rows, from_reference):
             some = np.asarray(function(self.native(rows[places], from_reference[places])))
             if len(some) != len(places):
                 return some  # for the caller to refuse
@@ -257,7 +259,7 @@ class Mixer(MixedRows):
             outputs[places] = some
         return outputs
 
-    def _groups(self, rows: IntArray, from_reference: BoolArray) -> Iterator[IntArray]:
+    def _group_by_dtypes(self, rows: IntArray, from_reference: BoolArray) -> Iterator[IntArray]:
         """Places of the vertices whose tables would have the same dtypes."""
         wide = np.column_stack(
             [
@@ -330,7 +332,7 @@ class FittedReferences:
         space: FeatureSpace,
         queries: pd.DataFrame,
         assigned: IntArray,
-        dtypes_matter: Callable[[pd.DataFrame, dict[ColumnLabel, Any]], bool],
+        dtypes_matter: Callable[[pd.DataFrame, dict[ColumnLabel, Dtype]], bool],
     ) -> Mixer:
         """Vertices between queries and these references; see :class:`Mixer`.
 
@@ -379,9 +381,9 @@ class FittedReferences:
 class _Fitted(NamedTuple):
     """Reference rows for queries of certain dtypes, and the columns of both that are worked on as one array."""
 
-    dtypes: list[Any]
+    dtypes: list[Dtype]
     rows: pd.DataFrame
-    block_columns: dict[Any, list[int]]
+    block_columns: dict[Dtype, list[int]]
 
 
 def _are_same_dtypes(some: list[Any], others: list[Any]) -> bool:
@@ -391,9 +393,9 @@ def _are_same_dtypes(some: list[Any], others: list[Any]) -> bool:
     return some == others and all(map(is_same_dtype, some, others))
 
 
-def _columns_in_common(dtypes: list[Any], other_dtypes: list[Any]) -> dict[Any, list[int]]:
+def _columns_in_common(dtypes: list[Dtype], other_dtypes: list[Dtype]) -> dict[Dtype, list[int]]:
     """For each dtype of plain numbers, the columns that have it in both of two tables."""
-    columns: dict[Any, list[int]] = {}
+    columns: dict[Dtype, list[int]] = {}
     for number, (one, other) in enumerate(zip(dtypes, other_dtypes, strict=True)):
         if is_plain_number(one) and one == other:
             columns.setdefault(one, []).append(number)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.typing import BoolArray, ColumnLabel, NativeTable
+from sev.typing import BoolArray, Cell, ColumnLabel, Dtype, NativeTable, TableSchema
 
 TableKind = Literal["pandas", "polars", "pyarrow", "numpy"]
 
@@ -64,12 +64,12 @@ def to_pandas(rows: NativeTable, kind: TableKind, names: pd.Index | None = None)
     return pd.DataFrame(array, columns=names, dtype=object if array.dtype.kind == "O" else None, copy=False)
 
 
-def column_dtypes(frame: pd.DataFrame) -> list[Any]:
+def column_dtypes(frame: pd.DataFrame) -> list[Dtype]:
     """The dtype of each column; pandas takes long to list them otherwise, where there are many columns."""
     return list(frame.dtypes.values)
 
 
-def native_row(cells: dict[Any, Any], kind: TableKind, schema: Any) -> NativeTable | None:
+def native_row(cells: dict[ColumnLabel, Cell], kind: TableKind, schema: TableSchema) -> NativeTable | None:
     """One row as a polars or arrow table of a schema; None where a cell does not fit it."""
     try:
         if kind == "polars":
@@ -110,7 +110,7 @@ def to_numpy(frame: pd.DataFrame) -> NativeTable:
     return np.array(array, copy=True)
 
 
-def to_polars(frame: pd.DataFrame, schema: Any, dtypes: dict[ColumnLabel, Any]) -> NativeTable:
+def to_polars(frame: pd.DataFrame, schema: TableSchema, dtypes: dict[ColumnLabel, Dtype]) -> NativeTable:
     """Rows as a polars table; columns that have the background's pandas dtype get its polars dtype, too."""
     import polars as pl
 
@@ -130,7 +130,7 @@ def to_polars(frame: pd.DataFrame, schema: Any, dtypes: dict[ColumnLabel, Any]) 
     return table
 
 
-def to_arrow(frame: pd.DataFrame, schema: Any, dtypes: dict[ColumnLabel, Any]) -> NativeTable:
+def to_arrow(frame: pd.DataFrame, schema: TableSchema, dtypes: dict[ColumnLabel, Dtype]) -> NativeTable:
     """Rows as an arrow table; columns that have the background's pandas dtype get its arrow type, too."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -190,7 +190,7 @@ def mark_nan_values(numbers: np.ndarray, marked: BoolArray) -> np.ndarray:
     return numbers
 
 
-def _goes_back(held: object, background: Any) -> bool:
+def _goes_back(held: object, background: object) -> bool:
     """Whether a column is still what the background's was; one with another dtype of numbers stays as it is."""
     return held == background or not pd.api.types.is_numeric_dtype(held)
 
@@ -200,7 +200,7 @@ def _from_narwhals(rows: NativeTable) -> pd.DataFrame:
 
     table = nw.from_native(rows, eager_only=True)
     frame = table.to_pandas()
-    better: dict[Any, Any] = {}
+    better: dict[ColumnLabel, Dtype] = {}
     for name in table.columns:
         column = table[name]
         if column.dtype.is_float():
@@ -208,13 +208,13 @@ def _from_narwhals(rows: NativeTable) -> pd.DataFrame:
             if marked.any() and frame[name].dtype.itemsize in _NAN_VALUE:
                 better[name] = mark_nan_values(frame[name].to_numpy(), marked)
         elif (column.dtype.is_integer() or column.dtype == nw.Boolean) and column.null_count():
-            better[name] = _nullable(column)
+            better[name] = _make_nullable(column)
     if not better:
         return frame
     return pd.DataFrame({name: better.get(name, frame[name]) for name in frame.columns}, index=frame.index)
 
 
-def _nullable(column: Any) -> pd.api.extensions.ExtensionArray:
+def _make_nullable(column: Any) -> pd.api.extensions.ExtensionArray:
     """Integers or booleans with missing values, none of them changed."""
     missing = column.is_null().to_numpy().astype(np.bool_)
     if column.dtype.is_integer():

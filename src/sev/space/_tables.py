@@ -8,7 +8,7 @@ Outside, the model always gets the container of the background: pandas, polars, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,7 @@ from sev.space._native import (
     to_pandas_for_model,
     to_polars,
 )
-from sev.typing import ColumnLabel, NativeTable
+from sev.typing import Cell, ColumnLabel, Dtype, NativeTable, RowLike, TableSchema
 
 _FLOAT = np.dtype(np.float64)
 
@@ -52,8 +52,8 @@ class TableForm:
 
     kind: TableKind
     columns: tuple[ColumnLabel, ...]
-    dtypes: dict[ColumnLabel, Any]
-    schema: Any = None
+    dtypes: dict[ColumnLabel, Dtype]
+    schema: TableSchema = None
 
     @cached_property
     def _all_float(self) -> bool:
@@ -138,7 +138,7 @@ class TableForm:
             frame = frame[list(self.columns)]
         return self._fit_dtypes(frame, what, restore)
 
-    def one_row(self, row: Any, *, what: str = "row") -> pd.DataFrame:
+    def one_row(self, row: RowLike, *, what: str = "row") -> pd.DataFrame:
         """Bring a single row (Series, mapping, 1-D array, or table of one row) into the common form.
 
         Parameters
@@ -161,7 +161,7 @@ class TableForm:
         restore = True
         if isinstance(row, pd.Series):
             if self.kind == "numpy" and not set(self.columns) <= set(row.index):
-                table: Any = row.to_numpy()[None, :]
+                table: NativeTable = row.to_numpy()[None, :]
             else:
                 label = row.name if row.name is not None else 0
                 table = self._table_of_cells({name: row[name] for name in row.index}, label)
@@ -180,7 +180,7 @@ class TableForm:
             raise InputError(f"Expected one row, got {len(frame)}: use explain() for several.")
         return frame
 
-    def _table_of_cells(self, cells: Mapping[Any, Any], label: object) -> Any:
+    def _table_of_cells(self, cells: Mapping[Any, Cell], label: object) -> NativeTable:
         """One row of cells as they are: None stays None in a column of objects, and null beside NaN in polars."""
         if self.kind in ("polars", "pyarrow") and set(self.columns) <= set(cells):
             table = native_row({name: cells[name] for name in self.columns}, self.kind, self.schema)
@@ -254,7 +254,7 @@ class TableForm:
         missing = [column for column in self.columns if column not in frame.columns]
         if missing:
             raise InputError(
-                f"{what} lacks {_count(missing, 'column')} of the background: {list_names(missing, 8)}."
+                f"{what} lacks {_count_noun(missing, 'column')} of the background: {list_names(missing, 8)}."
                 f"{suggest_columns(missing, [one for one in frame.columns if one not in self.dtypes])} "
                 f"It has {list_names(frame.columns)}."
             )
@@ -275,7 +275,7 @@ class TableForm:
         self._refuse_infinities(frame, dtypes, what)
         return frame
 
-    def _refuse_infinities(self, frame: pd.DataFrame, dtypes: list[Any], what: str) -> None:
+    def _refuse_infinities(self, frame: pd.DataFrame, dtypes: list[Dtype], what: str) -> None:
         floats = [number for number, dtype in enumerate(dtypes) if dtype.kind == "f"]
         if not floats:
             return
@@ -304,7 +304,7 @@ def _is_finite(frame: pd.DataFrame) -> bool:
     return bool(np.isfinite(np.add.reduce(frame.to_numpy(), axis=None)))
 
 
-def _all_float(dtypes: list[Any]) -> bool:
+def _all_float(dtypes: list[Dtype]) -> bool:
     """Whether a table is one block of float64, which can be worked on as one array."""
     return dtypes.count(_FLOAT) == len(dtypes)
 
@@ -369,7 +369,7 @@ def _replace(frame: pd.DataFrame, fitted: dict[ColumnLabel, pd.Series]) -> pd.Da
     return pd.DataFrame({column: fitted.get(column, frame[column]) for column in frame.columns}, index=frame.index)
 
 
-def _fit_column(values: pd.Series, wanted: Any, column: ColumnLabel, what: str, restore: bool) -> pd.Series:
+def _fit_column(values: pd.Series, wanted: Dtype, column: ColumnLabel, what: str, restore: bool) -> pd.Series:
     if isinstance(wanted, pd.CategoricalDtype):
         return _fit_categories(values, wanted)
     if pd.api.types.is_numeric_dtype(wanted):
@@ -417,7 +417,7 @@ def _read_numbers(values: pd.Series, column: ColumnLabel, what: str) -> pd.Serie
     return numbers
 
 
-def cast_losslessly(values: pd.Series, wanted: Any) -> pd.Series | None:
+def cast_losslessly(values: pd.Series, wanted: Dtype) -> pd.Series | None:
     """The values in another dtype, None where that would change one of them."""
     missing = values.isna()
     if isinstance(wanted, np.dtype) and wanted.kind in "iub" and missing.any():
@@ -454,5 +454,5 @@ def _refuse_infinity(values: pd.Series, column: ColumnLabel, what: str) -> None:
         raise InputError(f"{what}: column {column!r} is infinite in row {label!r}; use a finite number or NaN.")
 
 
-def _count(items: Sequence[Any], noun: str) -> str:
+def _count_noun(items: Sized, noun: str) -> str:
     return f"{len(items)} {noun}{'s' if len(items) != 1 else ''}"

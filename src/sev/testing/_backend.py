@@ -91,14 +91,16 @@ def check_backend(
     backend = _read(model, response)
     _check_encoding(backend, X)
     _check_scores(backend, X, score)
-    explainer = _explainer(model, X, y, backend)
+    explainer = _make_explainer(model, X, y, backend)
     subject = _Subject(explainer, _positive_rows(explainer, X, n_rows, random_state), score)
     compared = _check_answers(subject)
     _check_independence(subject)
     _check_limits(subject)
     _check_large_batch(subject, backend)
     _check_pickle(subject)
-    require(_equal(X, kept), "Explaining has changed the rows that were passed: a backend must copy what it writes to.")
+    require(
+        _are_equal(X, kept), "Explaining has changed the rows that were passed: a backend must copy what it writes to."
+    )
     return compared
 
 
@@ -115,7 +117,7 @@ def _read(model: object, response: str) -> Backend:
     return backend
 
 
-def _explainer(model: object, X: NativeTable, y: ArrayLike | None, backend: Backend) -> Explainer:
+def _make_explainer(model: object, X: NativeTable, y: ArrayLike | None, backend: Backend) -> Explainer:
     """An explainer that reads the model with this backend."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReferenceWarning)
@@ -142,7 +144,7 @@ def _check_encoding(backend: Backend, X: NativeTable) -> None:
     """Numbers of the right shape, each from its own column and row."""
     kept = X.copy()
     encoded = backend.encode(X)
-    require(_equal(X, kept), "encode has changed the rows that were passed: a backend must copy what it writes to.")
+    require(_are_equal(X, kept), "encode has changed the rows that were passed: a backend must copy what it writes to.")
     shape = (len(X), backend.n_columns)
     require(
         isinstance(encoded, np.ndarray) and encoded.dtype == np.float64 and encoded.shape == shape,
@@ -150,7 +152,7 @@ def _check_encoding(backend: Backend, X: NativeTable) -> None:
         f"shape {np.shape(encoded)}.",
     )
     last = X.iloc[-1:] if isinstance(X, pd.DataFrame) else X[-1:]
-    require(_same(backend.encode(last), encoded[-1:]), "encode of one row differs from encode of many.")
+    require(_are_same(backend.encode(last), encoded[-1:]), "encode of one row differs from encode of many.")
     if shape[1] != X.shape[1]:
         return
     order = np.arange(len(X))[::-1]
@@ -163,7 +165,7 @@ def _check_encoding(backend: Backend, X: NativeTable) -> None:
         wanted = encoded.copy()
         wanted[:, column] = encoded[order, column]
         require(
-            _same(backend.encode(mixed), wanted),
+            _are_same(backend.encode(mixed), wanted),
             f"encode: changing column {column} must change the encoded column {column} and no other, row by row.",
         )
 
@@ -271,11 +273,11 @@ def _check_pickle(subject: _Subject) -> None:
     require(first.equals(second), "After pickling and unpickling, the explainer returns different answers.")
 
 
-def _equal(one: pd.DataFrame | np.ndarray, other: pd.DataFrame | np.ndarray) -> bool:
-    return bool(one.equals(other)) if isinstance(one, pd.DataFrame) else _same(one, other)
+def _are_equal(one: pd.DataFrame | np.ndarray, other: pd.DataFrame | np.ndarray) -> bool:
+    return bool(one.equals(other)) if isinstance(one, pd.DataFrame) else _are_same(one, other)
 
 
-def _same(one: np.ndarray, other: np.ndarray) -> bool:
+def _are_same(one: np.ndarray, other: np.ndarray) -> bool:
     floats = one.dtype.kind == "f"
     return one.shape == other.shape and bool(np.array_equal(one, other, equal_nan=floats))
 

@@ -90,12 +90,12 @@ def require_definition(one: Explanation, score: Score, row: object) -> None:
         one.status in (Status.OPTIMAL, Status.UNEXPLAINABLE),
         f"{where}: the status is {one.status}, but without limits a backend must prove its answer.",
     )
-    found = "unexplainable" if one.size is None else f"size {one.size}, sets {_listed(one.sets)}"
-    true = "unexplainable" if size is None else f"size {size}, sets {_listed(sets)}"
+    found = "unexplainable" if one.size is None else f"size {one.size}, sets {_list_sets(one.sets)}"
+    true = "unexplainable" if size is None else f"size {size}, sets {_list_sets(sets)}"
     same = one.size == size and {frozenset(names) for names in one.sets} == sets and len(one.sets) == len(sets)
     require(same, f"{where}: found {found}; by the model's own scores it is {true}.")
     require(one.sets_complete, f"{where}: all sets are listed, but sets_complete is False.")
 
 
-def _listed(sets: Any) -> str:
+def _list_sets(sets: Any) -> str:
     return ", ".join(sorted("{" + ", ".join(sorted(names)) + "}" for names in sets))

@@ -244,8 +244,10 @@ def _check_template(text: object, what: str) -> None:
     try:
         text.format_map(dict.fromkeys(_FIELDS, ""))
     except (KeyError, ValueError, IndexError, AttributeError) as error:
-        raise InputError(f"{what}, {text!r}, cannot be filled in ({error}): it may use {_braced(_FIELDS)}.") from error
+        raise InputError(
+            f"{what}, {text!r}, cannot be filled in ({error}): it may use {_brace_names(_FIELDS)}."
+        ) from error
 
 
-def _braced(names: tuple[str, ...]) -> str:
+def _brace_names(names: tuple[str, ...]) -> str:
     return ", ".join(f"{{{name}}}" for name in names)

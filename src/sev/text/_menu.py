@@ -48,7 +48,7 @@ def menu_table(
     DataFrame
         ``features``, ``outcome``, ``changes`` and ``cost``: texts, and a number.
     """
-    speaker = Speaker(_columns_of(menu), labels=_known(labels, menu))
+    speaker = Speaker(_columns_of(menu), labels=_select_labels(labels, menu))
     lines = []
     for line in menu.to_dict("records"):
         works = line["outcome"] == "works"
@@ -56,7 +56,7 @@ def menu_table(
             {
                 "features": speaker.join([speaker.label(name) for name in line["features"]]),
                 "outcome": speaker.text(f"menu_{line['outcome'].replace(' ', '_')}"),
-                "changes": "; ".join(_changes(speaker, line, limits or {})) if works else "",
+                "changes": "; ".join(_tell_changes(speaker, line, limits or {})) if works else "",
                 "cost": line["cost"],
             }
         )
@@ -83,7 +83,7 @@ def enough_in_text(enough: Range | Iterable[Cell] | None) -> Enough | None:
     return EnoughRange(enough.low, enough.high, enough.low_is_limit, enough.high_is_limit)
 
 
-def _changes(speaker: Speaker, line: pd.Series, limits: Mapping[str, tuple[float, float]]) -> list[str]:
+def _tell_changes(speaker: Speaker, line: pd.Series, limits: Mapping[str, tuple[float, float]]) -> list[str]:
     told = []
     for name, new in line["changes"].items():
         old, changed = (one if isinstance(one, Mapping) else {name: one} for one in (line["old"][name], new))
@@ -100,7 +100,7 @@ def _columns_of(menu: pd.DataFrame) -> dict[str, tuple[ColumnLabel, ...]]:
     return columns
 
 
-def _known(labels: Labels | None, menu: pd.DataFrame) -> Labels:
+def _select_labels(labels: Labels | None, menu: pd.DataFrame) -> Labels:
     """The labels of the features of a menu, which may be fewer than the labels name."""
     given = Labels() if labels is None else labels
     named = {name for names in menu["features"] for name in names}

@@ -79,7 +79,7 @@ def _tell_one(name: str, speaker: Speaker, wording: Wording) -> str | None:
 
 def _tell_alone(name: str, speaker: Speaker) -> str | None:
     for about in _ALONE:
-        found = _pattern(about).fullmatch(name)
+        found = _compile_pattern(about).fullmatch(name)
         if found is not None:
             fields = found.groupdict()
             if "share" in fields:
@@ -94,7 +94,7 @@ def _tell_group(name: str, speaker: Speaker, wording: Wording) -> str | None:
         if not name.startswith(f"{feature} "):
             continue
         for about in _OF_A_COLUMN:
-            found = _pattern(about, feature).fullmatch(name)
+            found = _compile_pattern(about, feature).fullmatch(name)
             if found is not None:
                 fields = _in_words(found.groupdict(), speaker, wording.get(feature, {}).get("values", {}))
                 return speaker.text(f"reference_{about}", label=speaker.label(feature), **fields)
@@ -110,7 +110,7 @@ def _in_words(fields: Mapping[str, str], speaker: Speaker, values: Row) -> dict[
 
 
 @cache
-def _pattern(about: ReferenceName, label: str | None = None) -> re.Pattern[str]:
+def _compile_pattern(about: ReferenceName, label: str | None = None) -> re.Pattern[str]:
     """The English name as a pattern whose groups are its fields; the label is given, not a field."""
     parts = []
     for literal, field, _, _ in Formatter().parse(english()[f"reference_{about}"]):

@@ -79,12 +79,14 @@ class Speaker(Vocabulary):
 
     def _main_sentence(self, statement: Statement) -> str:
         if statement.status is Status.NOT_TARGET:
-            return self._decision("not_predicted", statement)
+            return self._tell_decision("not_predicted", statement)
         if statement.status is Status.ERROR:
             return self._fill("error", reason=statement.reason)
-        predicted = self._decision("predicted", statement)
+        predicted = self._tell_decision("predicted", statement)
         if statement.status is Status.UNEXPLAINABLE:
-            without = self._fill("without", restricted=self._restricted(statement)) if statement.restricted else ""
+            without = (
+                self._fill("without", restricted=self._tell_restriction(statement)) if statement.restricted else ""
+            )
             names = {"tried": "unexplainable_tried", "changes": "unexplainable_any"}
             name = names.get(statement.scope, "unexplainable")
             if self._is_limited(statement) and statement.scope != "tried":
@@ -98,9 +100,9 @@ class Speaker(Vocabulary):
         return self._fill(
             statement.kind,
             predicted=predicted,
-            reasons=self.join([self._phrase("is", feature, statement.query) for feature in statement.features]),
-            changes=self._changes(statement),
-            otherwise=self._decision("otherwise", statement),
+            reasons=self.join([self._make_phrase("is", feature, statement.query) for feature in statement.features]),
+            changes=self._tell_changes(statement),
+            otherwise=self._tell_decision("otherwise", statement),
         )
 
     def _further_sentences(self, statement: Statement) -> Iterator[str]:
@@ -113,7 +115,7 @@ class Speaker(Vocabulary):
         if statement.status is Status.FEASIBLE:
             name = "feasible_cost" if statement.minimise == "cost" else "feasible"
             yield self._fill(self._for_letter(name, statement), n=statement.lower_bound)
-        yield from self._credible(statement)
+        yield from self._tell_credibility(statement)
         if statement.compared_with and statement.status not in (Status.NOT_TARGET, Status.ERROR):
             told = tell_reference(statement.compared_with, self, self._wording)
             yield self._fill("compared_with", reference=told)
@@ -124,7 +126,7 @@ class Speaker(Vocabulary):
         """Whether results had to be credible, for a row that was explained."""
         return statement.min_credibility > 0 and statement.status not in (Status.NOT_TARGET, Status.ERROR)
 
-    def _credible(self, statement: Statement) -> Iterator[str]:
+    def _tell_credibility(self, statement: Statement) -> Iterator[str]:
         """That the result is credible, and what that costs."""
         if not self._is_limited(statement):
             return
@@ -140,7 +142,7 @@ class Speaker(Vocabulary):
         if statement.not_permitted != "none":
             yield self._fill(self._for_letter(f"not_permitted_{statement.not_permitted}", statement))
 
-    def _decision(self, name: str, statement: Statement) -> str:
+    def _tell_decision(self, name: str, statement: Statement) -> str:
         decision, other = self._labels.decision(statement.target), self._labels.decision(statement.other)
         if name not in self._overridden:
             # the better the decision is known, the plainer it can be named
@@ -165,7 +167,7 @@ class Speaker(Vocabulary):
             what="" if statement.highest is None else self._texts[f"{statement.highest}_text"],
         )
 
-    def _changes(self, statement: Statement) -> str:
+    def _tell_changes(self, statement: Statement) -> str:
         row = statement.reference
         phrases = []
         for name in statement.features:
@@ -173,10 +175,10 @@ class Speaker(Vocabulary):
             several = self.range_text(name, row, enough, statement.limits)
             # ranges of numbers may need another phrase than a list of values
             is_range = several is not None and isinstance(enough, EnoughRange) and not self._named_values(name, enough)
-            phrases.append(self._phrase("been", name, row, several, "been_range" if is_range else "been"))
+            phrases.append(self._make_phrase("been", name, row, several, "been_range" if is_range else "been"))
         return self.join(phrases)
 
-    def _phrase(
+    def _make_phrase(
         self,
         name: str,
         feature: str,
@@ -201,7 +203,7 @@ class Speaker(Vocabulary):
         value = self._value_in_text(feature, row) if several is None else several
         return str(own.format_map({"label": self.label(feature), "value": value}))
 
-    def _restricted(self, statement: Statement) -> str:
+    def _tell_restriction(self, statement: Statement) -> str:
         return self.join([self.label(feature) for feature in statement.restricted])
 
     def _for_letter(self, name: str, statement: Statement) -> str:

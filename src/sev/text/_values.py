@@ -137,7 +137,7 @@ def block_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **marks:
     values = [row[column] for column in columns]
     ones = [column for column, value in zip(columns, values, strict=True) if value == 1]
     if len(ones) == 1 and all(value in (0, 1) for value in values):
-        return _category(feature, str(ones[0]))
+        return _category_name(feature, str(ones[0]))
     cells = (f"{c} {format_value(v, **marks)}" for c, v in zip(columns, values, strict=True))
     return "(" + ", ".join(cells) + ")"
 
@@ -166,7 +166,7 @@ def feature_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **mark
     return block_value(feature, row, columns, **marks)
 
 
-def _category(feature: str, column: str) -> str:
+def _category_name(feature: str, column: str) -> str:
     """The part of a column's name after its feature's: ``rent`` of ``home_rent``."""
     rest = column.removeprefix(feature)
     return rest.lstrip("_=-: .") or column if rest != column else column

@@ -344,15 +344,15 @@ class Vocabulary:
 
     def _fill(self, name: str, by_class: ClassLabel | None = None, **fields: object) -> str:
         if self._letters:
-            name = self._variant(name, f"letter_{name}")
+            name = self._choose_variant(name, f"letter_{name}")
         if str(fields.get("n")) == "1":
-            name = self._variant(name, f"{name}_one")
+            name = self._choose_variant(name, f"{name}_one")
         template = self._texts[name]
         if isinstance(template, Mapping):
             template = template.get(by_class, load_language(None)[name])
         return str(template.format_map(_Blank(fields)))
 
-    def _variant(self, name: str, variant: str) -> str:
+    def _choose_variant(self, name: str, variant: str) -> str:
         """A text for letters or for one thing, where there is one: who sets a text sets its variants, too."""
         is_used = variant in self._texts and (name not in self._overridden or variant in self._overridden)
         return variant if is_used else name

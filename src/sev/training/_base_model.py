@@ -28,7 +28,7 @@ def fit_base(
     with the rows that early stopping sets aside. It is then fitted again: with other seeds, and at last without early
     stopping. What comes back may still predict nobody positive, where the data allow nothing else.
     """
-    attempts = [base, *_restarts(base)]
+    attempts = [base, *_copy_with_seeds(base)]
     for number, one in enumerate(attempts, start=1):
         fitted = fit_with_weights(one, rows, labels, weights)
         if (fitted.predict_proba(rows)[:, 1] >= 0.5).any():
@@ -48,7 +48,7 @@ def fresh_copy(model: BaseEstimator) -> BaseEstimator:
         return type(model)(**deepcopy(model.get_params()))
 
 
-def _restarts(base: BaseEstimator) -> list[BaseEstimator]:
+def _copy_with_seeds(base: BaseEstimator) -> list[BaseEstimator]:
     """Copies with other seeds; none where a fit is not random."""
     parameters = base.get_params()
     # the seeds of linear models and trees do not change what they predict, or hardly

@@ -66,12 +66,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         sources = [self.numbers_]
         if self.numbers_.size and self.scale:
             self.imputer_ = SimpleImputer(add_indicator=True, keep_empty_features=True)
-            filled = self.imputer_.fit_transform(self._numbers(X))
+            filled = self.imputer_.fit_transform(self._encode_numbers(X))
             self.scaler_ = StandardScaler().fit(filled)
             sources.append(self.numbers_[self.imputer_.indicator_.features_])
         if self.texts_.size:
             self.one_hot_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-            self.one_hot_.fit(self._texts(X))
+            self.one_hot_.fit(self._encode_texts(X))
             widths = [len(categories) for categories in self.one_hot_.categories_]
             sources.append(np.repeat(self.texts_, widths))
         self.column_source_: IntArray = np.concatenate(sources).astype(np.int64)
@@ -92,20 +92,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         parts: list[FloatArray] = []
         if self.numbers_.size:
-            numbers = self._numbers(X)
+            numbers = self._encode_numbers(X)
             parts.append(self.scaler_.transform(self.imputer_.transform(numbers)) if self.scale else numbers)
         if self.texts_.size:
-            parts.append(self.one_hot_.transform(self._texts(X)))
+            parts.append(self.one_hot_.transform(self._encode_texts(X)))
         return np.ascontiguousarray(np.hstack(parts), dtype=np.float64)
 
-    def _numbers(self, frame: pd.DataFrame) -> FloatArray:
+    def _encode_numbers(self, frame: pd.DataFrame) -> FloatArray:
         found = np.column_stack([_as_float(frame.iloc[:, place], self.columns_[place]) for place in self.numbers_])
         if np.isinf(found).any():
             column = self.columns_[self.numbers_[int(np.isinf(found).any(axis=0).argmax())]]
             raise InputError(f"Column {column!r} holds infinity: use finite numbers, or NaN for missing ones.")
         return found
 
-    def _texts(self, frame: pd.DataFrame) -> np.ndarray:
+    def _encode_texts(self, frame: pd.DataFrame) -> np.ndarray:
         return np.column_stack([_as_text(frame.iloc[:, place]) for place in self.texts_])
 
 

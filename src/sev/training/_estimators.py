@@ -126,8 +126,8 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             If the tuned model predicts no row of the training data as the second class.
         """
         check_parameters(self._family, self.get_params(deep=False))
-        frame = self._frame(X, fitting=True)
-        labels = self._labels(y, len(frame))
+        frame = self._as_frame(X, fitting=True)
+        labels = self._check_labels(y, len(frame))
         weights = combine_weights(
             check_sample_weight(sample_weight, len(frame)), self.class_weight, self.classes_[labels]
         )
@@ -207,7 +207,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Everything from raw rows to a tuned model; nothing is kept in the estimator."""
         encoder = TableEncoder(scale=self._family != "trees").fit(rows.frame)
         encoded = encoder.transform(rows.frame)
-        base, n_base_fits = fit_base(self._base(settings.seed, len(encoded)), encoded, rows.labels, rows.weights)
+        base, n_base_fits = fit_base(self._make_base(settings.seed, len(encoded)), encoded, rows.labels, rows.weights)
         builder = TaskBuilder(
             reference=self.reference, groups=self.groups, restricted=self.restricted, objective=self.objective
         )
@@ -254,7 +254,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             stacklevel=3,
         )
 
-    def _base(self, seed: int, n_rows: int) -> BaseEstimator:
+    def _make_base(self, seed: int, n_rows: int) -> BaseEstimator:
         if self.base_estimator is None:
             return self._default_base(seed, n_rows)
         if family_of(self.base_estimator) != self._family:
@@ -283,7 +283,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 "lower sev_penalty."
             )
 
-    def _labels(self, y: ArrayLike | None, n_rows: int) -> IntArray:
+    def _check_labels(self, y: ArrayLike | None, n_rows: int) -> IntArray:
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = column_or_1d(y, warn=True)
@@ -302,10 +302,10 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def _encode(self, X: NativeTable) -> FloatArray:
-        encoded: FloatArray = self.encoder_.transform(self._frame(X, fitting=False))
+        encoded: FloatArray = self.encoder_.transform(self._as_frame(X, fitting=False))
         return encoded
 
-    def _frame(self, X: NativeTable, *, fitting: bool) -> pd.DataFrame:
+    def _as_frame(self, X: NativeTable, *, fitting: bool) -> pd.DataFrame:
         """Rows as a DataFrame; arrays get the column names x0, x1, ..."""
         if hasattr(X, "columns") and hasattr(X, "shape"):
             validate_data(self, X, reset=fitting, skip_check_array=True)

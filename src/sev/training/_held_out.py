@@ -96,7 +96,7 @@ def hold_out(
         Show a bar; see ``progress_bar``.
     """
     found: list[HeldOut] = []
-    pairs = list(_splits(rows.labels, seed))
+    pairs = list(_make_splits(rows.labels, seed))
     with progress_bar(len(pairs), "share on rows held out", "part", progress) as bar:
         for train, rest in pairs:
             part = rows.take(rest)
@@ -114,7 +114,7 @@ def hold_out(
     return every if every.rate > 0.0 else None
 
 
-def _splits(labels: IntArray, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+def _make_splits(labels: IntArray, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
     """Pairs of rows to train on and rows held out."""
     fewest = int(np.bincount(labels, minlength=2).min())
     if len(labels) * 0.25 >= _ENOUGH_HELD_OUT:

@@ -148,11 +148,11 @@ class _LinearLoss:
         positive = torch.nonzero(scored.logits.detach() >= 0.0)[:, 0]
         logits, reference_logit = scored.logits[positive, None], scored.reference_logit
         if scored.assigned is None:
-            gains = self._gains(scored.rows[positive] - self._reference)
+            gains = self._compute_gains(scored.rows[positive] - self._reference)
         else:
             # one block of neighbours for each candidate reference
             others = self._reference[scored.assigned[positive]]
-            gains = self._gains((scored.rows[positive, None] - others).flatten(0, 1)).reshape(len(positive), -1)
+            gains = self._compute_gains((scored.rows[positive, None] - others).flatten(0, 1)).reshape(len(positive), -1)
             reference_logit = reference_logit[positive].repeat_interleave(len(self._present), dim=1)
         mine = None if weights is None else weights[positive]
         total = torch.zeros((), dtype=torch.float64)
@@ -162,7 +162,7 @@ class _LinearLoss:
             total = total + self._formula.sev_term(logits - gains, plus=False, weights=mine)
         return total
 
-    def _gains(self, differences: Tensor) -> Tensor:
+    def _compute_gains(self, differences: Tensor) -> Tensor:
         """What each feature adds to the logit, from the difference between rows and their references."""
         by_column = differences * self.weights
         empty = by_column.new_zeros(len(by_column), self._n_features)

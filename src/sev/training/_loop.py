@@ -51,7 +51,7 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
         for epoch in range(epochs):
             with_sev = epoch >= schedule.warmup
             seen: list[tuple[int, list[float]]] = []
-            for batch in _batches(n_rows, size, generator):
+            for batch in _make_batches(n_rows, size, generator):
                 optimiser.zero_grad()
                 parts = step(batch, with_sev)
                 torch.autograd.backward([parts.total])
@@ -60,7 +60,7 @@ def minimise(parameters: Iterable[Tensor], step: Step, n_rows: int, settings: Se
                     decay.step()
                 values = torch.stack([part.detach() for part in parts]).tolist()
                 seen.append((n_rows if batch is None else len(batch), values))
-            history.append(_means(seen))
+            history.append(_compute_means(seen))
             _refuse_nonsense(history[-1], epoch, schedule.learning_rate)
             if not bar.disable:
                 # a refresh here would show the bar before its time
@@ -86,14 +86,14 @@ class _Watch:
         return self._idle >= self._patience
 
 
-def _batches(n_rows: int, size: int, generator: torch.Generator) -> Iterable[Tensor | None]:
+def _make_batches(n_rows: int, size: int, generator: torch.Generator) -> Iterable[Tensor | None]:
     if size >= n_rows:
         return [None]
     order = torch.randperm(n_rows, generator=generator)
     return [order[first : first + size] for first in range(0, n_rows, size)]
 
 
-def _means(seen: list[tuple[int, list[float]]]) -> dict[str, float]:
+def _compute_means(seen: list[tuple[int, list[float]]]) -> dict[str, float]:
     weights = [n for n, _ in seen]
     means = np.average(np.array([values for _, values in seen]), axis=0, weights=weights)
     return dict(zip(LossParts._fields, means.tolist(), strict=True))

@@ -126,11 +126,11 @@ def as_module(model: MLPClassifier, settings: Settings | None = None) -> nn.Sequ
     for number, (weight, bias) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
         if number:
             layers.append(_ACTIVATIONS[model.activation]())
-        layers.append(_layer(weight, bias, generator))
+        layers.append(_make_layer(weight, bias, generator))
     return nn.Sequential(*layers, nn.Flatten(0))
 
 
-def _layer(weight: FloatArray, bias: FloatArray, generator: torch.Generator | None) -> nn.Linear:
+def _make_layer(weight: FloatArray, bias: FloatArray, generator: torch.Generator | None) -> nn.Linear:
     # without the default initialisation, which would use up the user's random numbers
     layer = nn.Linear(weight.shape[0], weight.shape[1], device="meta").to_empty(device="cpu")
     with torch.no_grad():

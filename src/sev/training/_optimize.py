@@ -155,7 +155,7 @@ def optimize(
     path = limits.judge(pd.concat([one.lines for one in found]).groupby(level=0, sort=True).mean())
     chosen, tuned, notes = _apply(tuner, rows, path, settings, limits)
     against = walker.measure_against(found, chosen)
-    record = OptimizationRecord(objective, path, chosen, _reason(path, chosen, limits, notes), validation, against)
+    record = OptimizationRecord(objective, path, chosen, _tell_reason(path, chosen, limits, notes), validation, against)
     if chosen is None:
         warnings.warn(record.reason, TrainingWarning, stacklevel=2)
     return tuned, record
@@ -205,7 +205,7 @@ def _find_degeneracy(tuned: FittedClassifier, tuner: Tuner, rows: Rows, limits: 
     return ""
 
 
-def _reason(path: pd.DataFrame, chosen: float | None, limits: Limits, notes: list[str]) -> str:
+def _tell_reason(path: pd.DataFrame, chosen: float | None, limits: Limits, notes: list[str]) -> str:
     base = path.loc[0.0]
     added = f" ({'; '.join(notes)})" if notes else ""
     if chosen is not None:

@@ -79,9 +79,9 @@ class Measure:
         rows = _sample_rows(positive, self.max_rows)
         chosen = Sample(take_rows(X, rows) if len(rows) else None, None if weights is None else weights[rows])
         for kind in self.kinds:
-            found |= _sizes(explainer, chosen, kind, "sev_" + kind, restricted=())
+            found |= _find_sizes(explainer, chosen, kind, "sev_" + kind, restricted=())
         if explainer.restricted:
-            found |= _sizes(explainer, chosen, "minus", "sev_restricted", restricted=explainer.restricted)
+            found |= _find_sizes(explainer, chosen, "minus", "sev_restricted", restricted=explainer.restricted)
         found["reference_score"] = self.reference_score(model, explainer)
         if found["reference_score"] >= explainer.threshold and "sev_plus" in found:
             found["sev_plus"] = found["share_of_one_plus"] = np.nan  # by definition zero: nothing needs a reason
@@ -100,7 +100,7 @@ class Sample(NamedTuple):
     weights: FloatArray | None
 
 
-def _sizes(
+def _find_sizes(
     explainer: Explainer, sample: Sample, kind: Kind, name: str, restricted: tuple[str, ...]
 ) -> dict[str, float]:
     short = name.removeprefix("sev_")

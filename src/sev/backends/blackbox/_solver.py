@@ -54,7 +54,7 @@ class _Search:
             size += 1
             self._descend([row for row in rows if self._should_descend(row, size)])
             rows = [row for row in rows if not row.done and self._may_try(row, size)]
-            for row, sets, scores in self._calls.score(self._level(rows, size)):
+            for row, sets, scores in self._calls.score(self._solve_level(rows, size)):
                 self._record(row, sets, scores, size)
             for row in rows:
                 self._close_level(row, size)
@@ -73,7 +73,7 @@ class _Search:
             self._stop(row, size)
         return not row.done
 
-    def _level(self, rows: list[RowSearch], size: int) -> Iterator[Request]:
+    def _solve_level(self, rows: list[RowSearch], size: int) -> Iterator[Request]:
         """All sets of one size, row by row, in the order of the features."""
         for row in rows:
             for places in subsets(len(row.features), size, self._calls.most_per_call):

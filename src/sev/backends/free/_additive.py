@@ -23,7 +23,7 @@ from sev.backends.free._problem import FreeProblem, FreeSolution
 from sev.backends.free._rows import put_values, replace_columns
 from sev.backends.free._shapes import Shape, shape_of
 from sev.space import FeatureSpace
-from sev.typing import FloatArray
+from sev.typing import Dtype, FloatArray
 
 #: Values of the background's range at which the term of a number is looked at.
 _GRID = 129
@@ -153,7 +153,7 @@ class AdditiveSearch:
             columns[column] = pd.Series(np.concatenate([one, np.full(height - len(one), one[-1])]))
         return self.encode(replace_columns(frame, columns))
 
-    def _terms_of_values(self, values: Mapping[int, FloatArray], dtypes: list[Any]) -> dict[int, FloatArray]:
+    def _terms_of_values(self, values: Mapping[int, FloatArray], dtypes: list[Dtype]) -> dict[int, FloatArray]:
         """Terms of several numbers at some values each, with columns of these dtypes where they hold the values."""
         height = max(len(one) for one in values.values())
         frame = self._row.iloc[np.zeros(height, dtype=np.int64)].reset_index(drop=True)

@@ -162,12 +162,12 @@ class AdditiveRun:
         if shape is not None and shape.kind == "parabola":
             candidates += self._around_vertex(one, shape.vertex, low, high, exists)
         elif shape is not None and shape.kind == "other":
-            listed, complete = self._listed(number, one, low, high, exists)
+            listed, complete = self._list_values(number, one, low, high, exists)
             best = self._best_of(number, one, best, listed, low, high, exists)
         if one.missing.any():
             candidates.append((np.full(n_rows, np.nan), one.missing))
         for values, permitted in candidates:
-            best = self._better(number, one, best, values, permitted)
+            best = self._choose_better(number, one, best, values, permitted)
         return _Best(best.target, best.gain, best.usable, complete)
 
     def _around_vertex(
@@ -182,7 +182,7 @@ class AdditiveRun:
             for rounded in (np.floor(place), np.ceil(place))
         ]
 
-    def _listed(
+    def _list_values(
         self, number: int, one: NumberDestinations, low: FloatArray, high: FloatArray, exists: BoolArray
     ) -> tuple[FloatArray, bool]:
         """Values to try beside the ends of what is permitted, and whether the best is surely among all of these."""
@@ -239,7 +239,7 @@ class AdditiveRun:
             best.complete,
         )
 
-    def _better(
+    def _choose_better(
         self,
         number: int,
         one: NumberDestinations,

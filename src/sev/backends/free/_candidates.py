@@ -105,10 +105,12 @@ class CandidateSearch:
             solution=builder.build(),
             moves=moves,
             complete_values=complete,
-            enough=LazyList(len(found), lambda places: [self._enough(problem, owner[at], found[at]) for at in places]),
+            enough=LazyList(
+                len(found), lambda places: [self._find_enough(problem, owner[at], found[at]) for at in places]
+            ),
         )
 
-    def _enough(self, problem: FreeProblem, row: int, found: Found) -> Mapping[int, Enough]:
+    def _find_enough(self, problem: FreeProblem, row: int, found: Found) -> Mapping[int, Enough]:
         if self._ranges is None:
             return {}
         return self._ranges.find(problem, row, found.chosen, found.targets)
@@ -134,7 +136,7 @@ class _RowSearch:
         self._features = [number for number, one in enumerate(found) if len(one.targets)]
         self._candidates = found
         #: Whether the candidates are all permitted values, and whether a limit ended the search.
-        self.is_complete = all(found[number].complete for number in self._reachable())
+        self.is_complete = all(found[number].complete for number in self._list_reachable())
         self.has_ended = False
 
     def run(self, builder: SolutionBuilder) -> list[Found]:
@@ -144,12 +146,12 @@ class _RowSearch:
         limits = self._problem.limits
         most = self._largest_size()
         for size in range(self._first_size(), most + 1):
-            found = self._level(size)
+            found = self._solve_level(size)
             if found:
                 found.sort(key=lambda one: one.cost)
                 kept = found[: limits.max_sets]
                 done = not self.has_ended and len(found) <= limits.max_sets
-                builder.found(self._row, _packed(kept), lower_bound=size, complete=done)
+                builder.found(self._row, _pack_sets(kept), lower_bound=size, complete=done)
                 return kept
             if self.has_ended:
                 return self._give_up(builder, lower_bound=size)
@@ -177,16 +179,16 @@ class _RowSearch:
         # larger sets than may be listed could cost less
         cut = most < len(self._features) and least[: most + 1].sum() < best.cost
         if self.has_ended or cut:
-            builder.feasible(self._row, _packed([best]), lower_bound=lower_bound)
+            builder.feasible(self._row, _pack_sets([best]), lower_bound=lower_bound)
         else:
-            builder.found(self._row, _packed([best]), lower_bound=lower_bound, complete=False)
+            builder.found(self._row, _pack_sets([best]), lower_bound=lower_bound, complete=False)
         return [best]
 
     def _first_size(self) -> int:
         """The first size of which it is not known that no set crosses."""
         return self._problem.proven.get(self._row, 0) + 1
 
-    def _reachable(self) -> list[int]:
+    def _list_reachable(self) -> list[int]:
         """Features of the sets that may be looked at."""
         known = self._problem.smallest.get(self._row)
         if known is None or self._largest_size() > self._first_size():
@@ -217,15 +219,15 @@ class _RowSearch:
             builder.undecided(self._row, lower_bound=lower_bound)
             return []
         if self._problem.minimise == "cost":
-            builder.feasible(self._row, _packed([some]), lower_bound=lower_bound)
+            builder.feasible(self._row, _pack_sets([some]), lower_bound=lower_bound)
         else:
-            builder.found(self._row, _packed([some]), lower_bound=lower_bound, complete=False, proven=False)
+            builder.found(self._row, _pack_sets([some]), lower_bound=lower_bound, complete=False, proven=False)
         return [some]
 
-    def _level(self, size: int) -> list[Found]:
+    def _solve_level(self, size: int) -> list[Found]:
         """The sets of one size that cross, each with its least costly values."""
         found: list[Found] = []
-        for sets in self._together(self._sets_of(size)):
+        for sets in self._group_sets(self._sets_of(size)):
             found += self._best_of_each(sets, np.inf)
             if self.has_ended:
                 break
@@ -233,7 +235,7 @@ class _RowSearch:
 
     def _level_by_cost(self, size: int, known: Found | None) -> Found | None:
         """The least costly of what is known and the sets of one size."""
-        for sets in self._together(self._sets_of(size)):
+        for sets in self._group_sets(self._sets_of(size)):
             limit = np.inf if known is None else known.cost
             useful = [names for names in sets if sum(self._candidates[one].costs[0] for one in names) < limit]
             found = self._best_of_each(useful, limit)
@@ -242,7 +244,7 @@ class _RowSearch:
                 break
         return known
 
-    def _together(self, sets: Iterator[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+    def _group_sets(self, sets: Iterator[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
         """Sets whose combinations of values are scored in one call."""
         together: list[tuple[int, ...]] = []
         n_rows = 0
@@ -333,7 +335,7 @@ class _RowSearch:
         return distance, crosses
 
 
-def _packed(found: list[Found]) -> MaskArray:
+def _pack_sets(found: list[Found]) -> MaskArray:
     return pack(np.array([one.chosen for one in found]))
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sev.actions import NumberTable, first_on_grid, last_on_grid, on_grid
-from sev.typing import BoolArray, FloatArray
+from sev.typing import BoolArray, Dtype, FloatArray
 
 #: Values of a number whose terms are kept between problems.
 _MOST_KEPT = 4_096
@@ -63,7 +63,7 @@ class KnownTerms:
         """Without what is known."""
         return {**self.__dict__, "_known": ([], {})}
 
-    def at(self, values: Mapping[int, FloatArray], dtypes: list[Any]) -> dict[int, FloatArray]:
+    def at(self, values: Mapping[int, FloatArray], dtypes: list[Dtype]) -> dict[int, FloatArray]:
         """Terms of numbers at some values each, with columns of these dtypes."""
         known = self._known[1] if self._known[0] == dtypes else {}
         new = {}
@@ -98,7 +98,7 @@ def _join(
 
 
 def better_ends(
-    table: NumberTable, ends: Ends, own: FloatArray, sign: float, known: KnownTerms, dtypes: list[Any]
+    table: NumberTable, ends: Ends, own: FloatArray, sign: float, known: KnownTerms, dtypes: list[Dtype]
 ) -> BetterEnd:
     """The better end of each number and row.
 

@@ -92,7 +92,7 @@ class _Feature:
         for point in points:
             if hull and point.cost <= hull[0].cost:
                 hull.clear()  # it gains more for no more
-            while len(hull) > 1 and _slope(hull[-1], point) <= _slope(hull[-2], hull[-1]):
+            while len(hull) > 1 and _compute_slope(hull[-1], point) <= _compute_slope(hull[-2], hull[-1]):
                 hull.pop()
                 point = point._replace(on_line=False)
             hull.append(point)
@@ -117,7 +117,7 @@ class _Feature:
         return _Point(gain, line.cost_at(value), value)
 
 
-def _slope(one: _Point, other: _Point) -> float:
+def _compute_slope(one: _Point, other: _Point) -> float:
     return (other.cost - one.cost) / (other.gain - one.gain) if other.gain > one.gain else math.inf
 
 
@@ -184,7 +184,7 @@ def _relax(features: Sequence[_Feature], limits: Sequence[_Limits], need: float)
     cost = math.fsum(one.cost for one in points)
     missing = need - math.fsum(one.gain for one in points)
     steps = [
-        (_slope(hull[place - 1], hull[place]), number, place)
+        (_compute_slope(hull[place - 1], hull[place]), number, place)
         for number, hull in enumerate(hulls)
         for place in range(1, len(hull))
     ]

@@ -244,7 +244,7 @@ def least_cost(features: list[Listed | Line], need: float) -> LeastCost | None:
     lines = [(place, one) for place, one in enumerate(features) if isinstance(one, Line)]
     if any(not len(one.targets) for _, one in listed):
         return None
-    cut = [(place, _fewer(one, _share(len(listed)))) for place, one in listed]
+    cut = [(place, _drop_dominated(one, _share(len(listed)))) for place, one in listed]
     proven = all(one.complete for _, one in cut)
     gains, costs = np.zeros(1), np.zeros(1)
     for _, one in cut:
@@ -282,7 +282,7 @@ def _share(n_lists: int) -> int:
     return int(_MOST_COMBINATIONS ** (1 / max(n_lists, 1)))
 
 
-def _fewer(one: Listed, most: int) -> Listed:
+def _drop_dominated(one: Listed, most: int) -> Listed:
     """The values that are not both costlier and weaker than another, at most so many."""
     order = np.lexsort((-one.gains, one.costs))
     strongest = np.maximum.accumulate(one.gains[order])

@@ -73,7 +73,7 @@ class NetworkRanges:
         features = {
             number: one
             for number in np.flatnonzero(chosen).tolist()
-            for one in [self._feature(problem, number, row, float(targets[number]))]
+            for one in [self._encode_range(problem, number, row, float(targets[number]))]
             if one is not None
         }
         backend, sign = inner_backend(self._reading.backend)
@@ -107,7 +107,7 @@ class NetworkRanges:
                 found.append(number)
         return frozenset(found)
 
-    def _feature(self, problem: FreeProblem, number: int, row: int, target: float) -> _Feature | None:
+    def _encode_range(self, problem: FreeProblem, number: int, row: int, target: float) -> _Feature | None:
         """What a feature may become, encoded; None where it has no range."""
         one = problem.destinations.features[number]
         columns = np.flatnonzero(self._reading.encoding.column_feature == number)
@@ -261,10 +261,10 @@ class _Growth:
                 return False
             if len(low) and not (high > low).any(axis=1).all():
                 return False  # a point, too near to the limit
-            low, high = self._halves(low, high, middle)
+            low, high = self._halve_boxes(low, high, middle)
         return True
 
-    def _halves(self, low: FloatArray, high: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _halve_boxes(self, low: FloatArray, high: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Each box parted at the middle of the feature that moves the first layer most."""
         weight = np.abs(self._layers.weights[0]).sum(axis=1)
         features = list(self._features.values())

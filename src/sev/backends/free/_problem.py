@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -67,7 +67,7 @@ class FreeProblem:
     crosses: Callable[[pd.DataFrame], BoolArray]
     decide: Callable[[pd.DataFrame], tuple[BoolArray, FloatArray]] | None = None
     distance: Callable[[pd.DataFrame], FloatArray] | None = None
-    keeps_rules: Callable[[Any, pd.DataFrame], BoolArray] | None = None
+    keeps_rules: Callable[[IntArray, pd.DataFrame], BoolArray] | None = None
     minimise: Minimise = "features"
     limits: Limits = field(default_factory=Limits)
     first_only: bool = False

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.actions import ChoiceDestinations, Destinations
 from sev.space import FeatureSpace
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, Cell, ColumnLabel, Dtype, FloatArray, IntArray
 
 
 def move_rows(
@@ -41,7 +40,7 @@ def move_rows(
     if (queries.dtypes.to_numpy() == np.dtype(np.float64)).all():
         return _move_numbers(queries, space, destinations, rows, sets, targets)
     frame = queries.iloc[rows].reset_index(drop=True)
-    changed: dict[Any, pd.Series] = {}
+    changed: dict[ColumnLabel, pd.Series] = {}
     for number, feature in enumerate(space.features):
         moved = sets[:, number]
         if not moved.any():
@@ -49,7 +48,7 @@ def move_rows(
         mine = destinations.features[number]
         for place, column in enumerate(feature.columns):
             if isinstance(mine, ChoiceDestinations):
-                values: Sequence[Any] = [mine.choices[int(choice)][place] for choice in targets[moved, number]]
+                values: Sequence[Cell] = [mine.choices[int(choice)][place] for choice in targets[moved, number]]
             else:
                 values = targets[moved, number]
             changed[column] = put_values(frame[column], moved, values)
@@ -78,7 +77,7 @@ def _move_numbers(
     return pd.DataFrame(table, columns=queries.columns)
 
 
-def replace_columns(frame: pd.DataFrame, columns: Mapping[Any, pd.Series]) -> pd.DataFrame:
+def replace_columns(frame: pd.DataFrame, columns: Mapping[ColumnLabel, pd.Series]) -> pd.DataFrame:
     """The frame with other columns, in the order of its own."""
     if not columns:
         return frame
@@ -88,14 +87,14 @@ def replace_columns(frame: pd.DataFrame, columns: Mapping[Any, pd.Series]) -> pd
     return replaced
 
 
-def put_values(column: pd.Series, places: BoolArray, values: Sequence[Any] | FloatArray) -> pd.Series:
+def put_values(column: pd.Series, places: BoolArray, values: Sequence[Cell] | FloatArray) -> pd.Series:
     """A column with other values in some places, in its own dtype where that holds them."""
     dtype = column.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "fiu":
         numbers = column.to_numpy(dtype=np.float64).copy()
         numbers[places] = np.asarray(values, dtype=np.float64)
         if dtype.kind == "f":
-            return pd.Series(numbers if dtype == np.float64 else _narrowed(numbers, dtype))
+            return pd.Series(numbers if dtype == np.float64 else _narrow_numbers(numbers, dtype))
         whole = np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all()
         return pd.Series(numbers.astype(dtype) if whole else numbers)
     cells = column.astype(object).to_numpy(copy=True)
@@ -112,7 +111,7 @@ def put_values(column: pd.Series, places: BoolArray, values: Sequence[Any] | Flo
         return filled
 
 
-def _narrowed(numbers: FloatArray, dtype: Any) -> Any:
+def _narrow_numbers(numbers: FloatArray, dtype: Dtype) -> np.ndarray:
     """Numbers in a narrower dtype where that keeps them."""
     narrow = numbers.astype(dtype)
     same = (narrow.astype(np.float64) == numbers) | np.isnan(numbers)

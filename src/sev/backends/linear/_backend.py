@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -12,7 +12,7 @@ from scipy.special import expit
 from sev.backends._encoding import as_float_matrix
 from sev.backends.linear._solver import solve_additive, solve_gains
 from sev.core import Problem, Solution
-from sev.typing import FloatArray, NativeTable, Response
+from sev.typing import FloatArray, ModelOutput, NativeTable, Response
 
 
 def identity(margins: FloatArray) -> FloatArray:
@@ -45,7 +45,7 @@ class LinearBackend:
     weights: FloatArray
     intercept: float
     link: Callable[[FloatArray], FloatArray] = identity
-    to_columns: Callable[[Any], FloatArray] = as_float_matrix
+    to_columns: Callable[[ModelOutput], FloatArray] = as_float_matrix
     family: str = "linear"
     score_tolerance: float = 1e-12
 

@@ -100,7 +100,7 @@ def _solve_finite(problem: Problem, moves: _Moves) -> Solution:
     else:
         counts, complete, masks = _list_sets(moves, np.where(clear, sure, 0), problem.limits.max_sets)
         clear &= counts >= 0
-    solution = _plain(problem, sure, counts, complete, masks)
+    solution = _solve_clear_rows(problem, sure, counts, complete, masks)
     if clear.all():
         return solution
     # rows with ties, or beyond the size limit, one by one
@@ -159,7 +159,9 @@ def _list_sets(moves: _Moves, sizes: IntArray, most: int) -> tuple[IntArray, Boo
     return np.where(tied, -1, np.minimum(kept, most)), (kept <= most) & (all_seen != 0), masks
 
 
-def _plain(problem: Problem, sure: IntArray, counts: IntArray, complete: BoolArray, masks: MaskArray) -> Solution:
+def _solve_clear_rows(
+    problem: Problem, sure: IntArray, counts: IntArray, complete: BoolArray, masks: MaskArray
+) -> Solution:
     """Rows whose size is clear; no Python loop over rows."""
     found = sure > 0
     n_active = problem.active.sum(axis=1)

@@ -69,7 +69,7 @@ class _Beam:
         frontier = np.zeros((1, 0), dtype=np.int64)
         state = vertices.root(self._row)
         for _ in range(deepest):
-            parents, features = _children(frontier, self._search.n_active)
+            parents, features = _extend_sets(frontier, self._search.n_active)
             if not self._may_spend(len(parents)):
                 return None
             sets = np.sort(np.concatenate([frontier[parents], features[:, None]], axis=1), axis=1)
@@ -101,7 +101,7 @@ class _Beam:
         return sets
 
 
-def _children(frontier: IntArray, n_active: int) -> tuple[IntArray, IntArray]:
+def _extend_sets(frontier: IntArray, n_active: int) -> tuple[IntArray, IntArray]:
     """Each set with each feature that it lacks, without making one set twice."""
     free = np.ones((len(frontier), n_active), dtype=np.bool_)
     np.put_along_axis(free, frontier, False, axis=1)

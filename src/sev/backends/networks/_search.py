@@ -84,7 +84,7 @@ class Search:
                 open_rows = self._descend(builder, open_rows, deepest, known)
             still_open = []
             for block in self._blocks(open_rows, n_sets):
-                for row, level in zip(block, self._level(block, size, left), strict=True):
+                for row, level in zip(block, self._search_level(block, size, left), strict=True):
                     if not self._settle(builder, int(row), size, level, known.get(int(row))):
                         still_open.append(row)
             open_rows = np.array(still_open, dtype=np.int64)
@@ -141,14 +141,14 @@ class Search:
         together = max(1, self.chunk // n_sets)
         return [rows[begin : begin + together] for begin in range(0, len(rows), together)]
 
-    def _level(self, rows: IntArray, size: int, limit: float) -> list[Level]:
+    def _search_level(self, rows: IntArray, size: int, limit: float) -> list[Level]:
         """Try all sets of one size; when the model raises, find the row on which it does."""
         try:
             return self._try_level(rows, size, limit)
         except ModelRaisedError as error:
             if len(rows) == 1:
                 return [Level(Pool(0), error=str(error))]
-            return [level for row in rows for level in self._level(row[None], size, limit)]
+            return [level for row in rows for level in self._search_level(row[None], size, limit)]
 
     def _try_level(self, rows: IntArray, size: int, limit: float) -> list[Level]:
         """Try the sets of one size, no more than ``limit`` of them for each row."""

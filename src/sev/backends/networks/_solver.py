@@ -37,7 +37,7 @@ def solve(problem: Problem, make: MakeVertices, numbers_per_feature: int, vertic
     columns = [np.flatnonzero(problem.column_feature == feature) for feature in range(problem.n_features)]
     against_the_clock = problem.limits.time_limit is not None
     together = 1 if against_the_clock else max(1, _BATCH_NUMBERS // max(1, numbers_per_feature * problem.n_features))
-    for rows, n_active in _batches(problem, together):
+    for rows, n_active in _split_rows(problem, together):
         if n_active == 0:
             for row in rows.tolist():
                 builder.unexplainable(row, n_active=0)
@@ -51,7 +51,7 @@ def solve(problem: Problem, make: MakeVertices, numbers_per_feature: int, vertic
     return builder.build()
 
 
-def _batches(problem: Problem, together: int) -> Iterator[tuple[IntArray, int]]:
+def _split_rows(problem: Problem, together: int) -> Iterator[tuple[IntArray, int]]:
     """Rows with the same number of active features, a batch at a time."""
     counts = problem.active.sum(axis=1)
     for n_active in np.unique(counts):

@@ -53,11 +53,11 @@ def subsets(
         yield np.zeros((1, 0), dtype=np.int64), vertices.root(rows)
         return
     for prefixes, state in subsets(vertices, rows, n_active, size - 1, limit, n_left + 1):
-        for children, parents in _children(prefixes, n_active, n_left, limit):
+        for children, parents in _extend_prefixes(prefixes, n_active, n_left, limit):
             yield children, vertices.extend(rows, state, parents, children[:, -1])
 
 
-def _children(prefixes: IntArray, n_active: int, n_left: int, limit: int) -> Iterable[_Piece]:
+def _extend_prefixes(prefixes: IntArray, n_active: int, n_left: int, limit: int) -> Iterable[_Piece]:
     """Each prefix with each feature that may follow it, a piece at a time."""
     size = prefixes.shape[1] + 1
     if len(prefixes) == comb(n_active - n_left - 1, size - 1) and comb(n_active - n_left, size) <= _REMEMBERED:

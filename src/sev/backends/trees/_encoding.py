@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sev.backends.trees._forest import ZERO_WIDTH
-from sev.typing import FloatArray, NativeTable
+from sev.typing import Cell, FloatArray, NativeTable
 
 
 def to_numbers(rows: NativeTable) -> FloatArray:
@@ -35,7 +35,7 @@ def with_wide_zero(rows: NativeTable) -> FloatArray:
     return np.where(np.abs(numbers) <= ZERO_WIDTH, 0.0, numbers)
 
 
-def to_frame(rows: NativeTable) -> Any:
+def to_frame(rows: NativeTable) -> pd.DataFrame:
     """Tables of any library as pandas; anything else as it is."""
     if isinstance(rows, pd.DataFrame | np.ndarray):
         return rows
@@ -43,7 +43,7 @@ def to_frame(rows: NativeTable) -> Any:
     return table.to_pandas() if isinstance(table, nw.DataFrame) else rows
 
 
-def to_codes(column: pd.Series[Any], categories: Sequence[Any]) -> FloatArray:
+def to_codes(column: pd.Series[Any], categories: Sequence[Cell]) -> FloatArray:
     """Place of each value in a list of categories, NaN where it is not there."""
     codes = pd.Index(list(categories)).get_indexer(pd.Index(column.astype(object)))
     return np.where(codes < 0, np.nan, codes.astype(np.float64))

@@ -107,7 +107,7 @@ def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Fores
         leaf_depths += int(depths[leaves].sum())
         depth = max(depth, int(depths.max()))
         magnitude += float(np.abs(tree.value[order[leaves]]).max())
-    words = [_words(members) for members in sets]
+    words = [_pack_members(members) for members in sets]
     return Forest(
         nodes=np.concatenate([part[0] for part in parts] or [np.zeros(0, np.int64)]),
         values=np.concatenate([part[1] for part in parts] or [np.zeros(0)]),
@@ -192,7 +192,7 @@ def _pack(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]
     return nodes.astype(np.int64), values
 
 
-def _words(members: Sequence[int]) -> Any:
+def _pack_members(members: Sequence[int]) -> Any:
     numbers = np.asarray(members, dtype=np.int64)
     words = np.zeros(int(numbers.max(initial=0)) // 64 + 1, dtype=np.uint64)
     np.bitwise_or.at(words, numbers // 64, np.uint64(1) << (numbers % 64).astype(np.uint64))

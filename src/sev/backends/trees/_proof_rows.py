@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from sev.backends.trees._encoding import to_frame
-from sev.typing import FloatArray, NativeTable
+from sev.typing import FloatArray, IntArray, ModelOutput, NativeTable
 
 _ROWS = 400
 
@@ -45,7 +43,7 @@ def planted_rows(
     planted = np.empty(_ROWS)
     for at, column in enumerate(columns):
         threshold = rng.choice(usable[int(column)])
-        planted[at] = _beside(threshold, at % 5)
+        planted[at] = _pick_neighbour(threshold, at % 5)
     if missing:
         planted[rng.random(_ROWS) < 0.15] = np.nan
     sources = rng.integers(len(frame), size=_ROWS)
@@ -54,20 +52,20 @@ def planted_rows(
     return _plant_frame(frame.iloc[sources].reset_index(drop=True), columns, planted)
 
 
-def _beside(threshold: float, step: int) -> float:
+def _pick_neighbour(threshold: float, step: int) -> float:
     """The threshold, or a neighbour of it in double or single precision."""
     if step < 3:
         return float(np.nextafter(threshold, (-np.inf, threshold, np.inf)[step]))
     return float(np.nextafter(np.float32(threshold), np.float32(-np.inf if step == 3 else np.inf)))
 
 
-def _plant_array(rows: Any, columns: Any, planted: FloatArray) -> Any:
+def _plant_array(rows: ModelOutput, columns: IntArray, planted: FloatArray) -> ModelOutput:
     out = rows.astype(np.float64) if rows.dtype.kind in "fiub" else rows.copy()
     out[np.arange(len(out)), columns] = planted
     return out
 
 
-def _plant_frame(frame: pd.DataFrame, columns: Any, planted: FloatArray) -> pd.DataFrame:
+def _plant_frame(frame: pd.DataFrame, columns: IntArray, planted: FloatArray) -> pd.DataFrame:
     frame = frame.copy(deep=False)
     for column in np.unique(columns).tolist():
         series = frame.iloc[:, column]

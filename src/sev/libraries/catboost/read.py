@@ -70,9 +70,9 @@ def read_classifier(model: CatBoostClassifier, response: Response) -> TreeBacken
     columns = _Columns(stored["features_info"])
     scale, bias = stored["scale_and_bias"]
     if "oblivious_trees" in stored:
-        trees = [_oblivious(tree, columns, float(scale)) for tree in stored["oblivious_trees"]]
+        trees = [_read_oblivious_tree(tree, columns, float(scale)) for tree in stored["oblivious_trees"]]
     else:
-        trees = [_nested(tree, columns, float(scale)) for tree in stored["trees"]]
+        trees = [_read_nested_tree(tree, columns, float(scale)) for tree in stored["trees"]]
     base = float(np.ravel(bias)[0]) if np.size(bias) else 0.0
     forest = build_forest(trees, n_columns=len(model.feature_names_), base=base)
     return TreeBackend(
@@ -136,7 +136,7 @@ class _Columns:
         raise CannotReadError(f"it has splits of type {kind}, whose values depend on several columns")
 
 
-def _oblivious(tree: _Node, columns: _Columns, scale: float) -> Tree:
+def _read_oblivious_tree(tree: _Node, columns: _Columns, scale: float) -> Tree:
     """A tree with one split for each level; split i is bit i of the number of the leaf."""
     splits = [columns.split(split) for split in tree.get("splits") or []]
     depth = len(splits)
@@ -177,7 +177,7 @@ def _reversed_bits(depth: int) -> IntArray:
     return turned
 
 
-def _nested(tree: _Node, columns: _Columns, scale: float) -> Tree:
+def _read_nested_tree(tree: _Node, columns: _Columns, scale: float) -> Tree:
     """A tree whose branches grew apart."""
     rows: list[tuple[int, int, int, float, float, bool]] = []
     categories: dict[int, list[int]] = {}

@@ -42,14 +42,14 @@ def check_statistics(features: list[Table], parts: list[bytes], rest: bytes, n_n
     """
     if parts not in ([], [_PROVIDER]) or (rest and not parts):
         raise ArchiveError("The CatBoost model has unknown parts.")
-    tables = _tables(rest, n_numbers, n_categories) if parts else {}
+    tables = _count_classes(rest, n_numbers, n_categories) if parts else {}
     n_splits = 0
     for one in features:
         statistic = one.table(_CTR)
         base = None if statistic is None else statistic.table(_BASE)
         if statistic is None or base is None:
             raise ArchiveError("The CatBoost model has a statistic without a name.")
-        key = _key(base, n_numbers, n_categories)
+        key = _read_key(base, n_numbers, n_categories)
         if key not in tables:
             raise ArchiveError("The CatBoost model has a statistic without a table.")
         border = statistic.integer(_TARGET_BORDER, 0)
@@ -59,7 +59,7 @@ def check_statistics(features: list[Table], parts: list[bytes], rest: bytes, n_n
     return n_splits
 
 
-def _tables(rest: bytes, n_numbers: int, n_categories: int) -> dict[_Key, int]:
+def _count_classes(rest: bytes, n_numbers: int, n_categories: int) -> dict[_Key, int]:
     """Number of classes in each table of statistics, by the statistic."""
     [count] = struct.unpack_from("<I", rest, 0)
     place, found = 4, {}
@@ -73,7 +73,7 @@ def _tables(rest: bytes, n_numbers: int, n_categories: int) -> dict[_Key, int]:
         base = table.table(_TABLE_BASE)
         if base is None:
             raise ArchiveError("The CatBoost model has a table without a name.")
-        key = _key(base, n_numbers, n_categories)
+        key = _read_key(base, n_numbers, n_categories)
         found[key] = _check_table(table, key[0])
     if place != len(rest):
         raise ArchiveError("The CatBoost model has data after its end.")
@@ -97,19 +97,23 @@ def _check_table(table: Table, kind: int) -> int:
     return classes if kind in _COUNTS_BY_CLASS else 0
 
 
-def _key(base: Table, n_numbers: int, n_categories: int) -> _Key:
+def _read_key(base: Table, n_numbers: int, n_categories: int) -> _Key:
     """What a statistic is made from."""
     combination, kind = base.table(_COMBINATION), base.octet(_KIND, 0)
     if combination is None or kind not in (*_COUNTS_BY_CLASS, *_ENTRY_BYTES):
         raise ArchiveError("The CatBoost model has a statistic of a kind that is not known.")
     categories = combination.vector(_CATEGORIES, "<i4")
     numbers, one_hot = combination.vector(_NUMBER_SPLITS, "<u8"), combination.vector(_ONE_HOT_SPLITS, "<u8")
-    for chosen, most in ((categories, n_categories), (_places(numbers), n_numbers), (_places(one_hot), n_categories)):
+    for chosen, most in (
+        (categories, n_categories),
+        (_find_features(numbers), n_numbers),
+        (_find_features(one_hot), n_categories),
+    ):
         if ((chosen < 0) | (chosen >= most)).any():
             raise ArchiveError("The CatBoost model has a statistic of a feature that does not exist.")
     return kind, base.integer(_CLASSIFIER, 0), categories.tobytes(), numbers.tobytes(), one_hot.tobytes()
 
 
-def _places(splits: np.ndarray) -> np.ndarray:
+def _find_features(splits: np.ndarray) -> np.ndarray:
     """The features of splits, which are pairs of a feature and a value."""
     return np.frombuffer(splits.tobytes(), dtype="<i4")[::2]

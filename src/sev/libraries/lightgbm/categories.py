@@ -31,7 +31,7 @@ def stored_categories(model: LGBMClassifier | Booster, rows: pd.DataFrame, what:
     if len(sure) == len(lists):
         return dict(zip([name for name in rows.columns if name in sure], lists, strict=True))
     # an ordered column, or one with a single category, is a number in the model's file: its cells tell
-    found = _assignments(list(rows.columns), lists, sure, rows)
+    found = _list_assignments(list(rows.columns), lists, sure, rows)
     if len(found) != 1:
         shown = ", ".join(repr(values[:4])[1:-1] for values in lists)
         raise InputError(
@@ -41,7 +41,7 @@ def stored_categories(model: LGBMClassifier | Booster, rows: pd.DataFrame, what:
     return found[0]
 
 
-def _assignments(
+def _list_assignments(
     columns: list[str], lists: list[list[Cell]], sure: set[str], rows: pd.DataFrame, most: int = 2
 ) -> list[Categories]:
     """Ways to give the lists of categories to columns in order, so that every cell of a column is in its list."""
@@ -51,7 +51,7 @@ def _assignments(
         return []
     name, found = columns[0], []
     if all(category_of(value, lists[0]) is not None for value in rows[name].dropna().unique().tolist()):
-        found = [{name: lists[0], **rest} for rest in _assignments(columns[1:], lists[1:], sure, rows, most)]
+        found = [{name: lists[0], **rest} for rest in _list_assignments(columns[1:], lists[1:], sure, rows, most)]
     if name not in sure and len(found) < most:
-        found += _assignments(columns[1:], lists, sure, rows, most - len(found))
+        found += _list_assignments(columns[1:], lists, sure, rows, most - len(found))
     return found[:most]

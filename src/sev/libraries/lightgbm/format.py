@@ -67,7 +67,7 @@ def checked_text(text: str) -> str:
         raise ArchiveError("The LightGBM model text is damaged: it has trees after its end.")
     header = _Header(lines[1:first])
     blocks = [lines[start:end] for start, end in zip(starts, [*starts[1:], ends[0]], strict=True)]
-    trees = [_tree(block, number, header.n_features) for number, block in enumerate(blocks)]
+    trees = [_write_tree(block, number, header.n_features) for number, block in enumerate(blocks)]
     if len(trees) % header.trees_each:
         raise ArchiveError("The LightGBM model text has a round of trees that is not complete.")
     sizes = " ".join(str(len(tree.encode())) for tree in trees)
@@ -77,7 +77,7 @@ def checked_text(text: str) -> str:
         "",
         "".join(trees) + "end of trees",
         "",
-        *_tail(lines[ends[0] + 1 :]),
+        *_write_tail(lines[ends[0] + 1 :]),
     ]
     return "\n".join(whole)
 
@@ -86,7 +86,7 @@ class _Header:
     """What stands before the trees."""
 
     def __init__(self, lines: list[str]) -> None:
-        entries = _entries(lines, "The header of the LightGBM model text")
+        entries = _read_entries(lines, "The header of the LightGBM model text")
         self.n_features = _one_integer(entries, "max_feature_idx", _MOST_FEATURES) + 1
         n_classes = _one_integer(entries, "num_class", _MOST_CLASSES)
         self.trees_each = _one_integer(entries, "num_tree_per_iteration", _MOST_CLASSES)
@@ -105,43 +105,43 @@ class _Header:
         infos = entries.get("feature_infos", "").split(" ")
         if len(names) != self.n_features or len(infos) != self.n_features:
             raise ArchiveError("The LightGBM model text names another number of features than it has.")
-        self.lines = ["tree", f"version={_version(entries)}", f"num_class={n_classes}"]
-        self.lines += [f"num_tree_per_iteration={self.trees_each}", f"label_index={_label(entries)}"]
+        self.lines = ["tree", f"version={_write_version(entries)}", f"num_class={n_classes}"]
+        self.lines += [f"num_tree_per_iteration={self.trees_each}", f"label_index={_write_label(entries)}"]
         self.lines += [f"max_feature_idx={self.n_features - 1}"]
         self.lines += [f"objective={objective}"] if objective else []
         self.lines += ["average_output"] if "average_output" in entries else []
         self.lines += ["feature_names=" + " ".join(names)]
         if "monotone_constraints" in entries:
-            signs = _numbers(entries["monotone_constraints"], True, "monotone_constraints")
+            signs = _check_numbers(entries["monotone_constraints"], True, "monotone_constraints")
             if len(signs) != self.n_features:
                 raise ArchiveError("The LightGBM model text does not have one constraint per feature.")
             self.lines.append("monotone_constraints=" + " ".join(signs))
         self.lines.append("feature_infos=" + " ".join(infos))
 
 
-def _version(entries: dict[str, str]) -> str:
+def _write_version(entries: dict[str, str]) -> str:
     version = entries.get("version", "v4")
     if not re.fullmatch(r"v[0-9]{1,3}", version):
         raise ArchiveError("The LightGBM model text has a version that cannot be read.")
     return version
 
 
-def _label(entries: dict[str, str]) -> int:
+def _write_label(entries: dict[str, str]) -> int:
     return _one_integer(entries, "label_index", _MOST_FEATURES) if "label_index" in entries else 0
 
 
-def _tree(block: list[str], number: int, n_features: int) -> str:
+def _write_tree(block: list[str], number: int, n_features: int) -> str:
     """One tree, written anew."""
     what = f"Tree {number} of the LightGBM model text"
     if block[0] != f"Tree={number}":
         raise ArchiveError(f"{what} is not in its place: the trees are not numbered in order.")
-    entries = _entries(block[1:], what)
+    entries = _read_entries(block[1:], what)
     n_leaves = _one_integer(entries, "num_leaves", 1 << 31)
     n_cats = _one_integer(entries, "num_cat", 1 << 31) if "num_cat" in entries else 0
     linear = entries.get("is_linear", "0")
     if n_leaves < 1 or linear not in ("0", "1"):
         raise ArchiveError(f"{what} refers to a node that does not exist.")
-    lists = {name: _numbers(entries[name], _LISTS[name][1], what) for name in _LISTS if name in entries}
+    lists = {name: _check_numbers(entries[name], _LISTS[name][1], what) for name in _LISTS if name in entries}
     _check_tree(lists, n_leaves, n_cats, linear == "1", n_features, what)
     shrinkage = entries.get("shrinkage", "1")
     if not _NUMBER.fullmatch(shrinkage):
@@ -205,20 +205,24 @@ def _check_categories(lists: dict[str, list[str]], n_cats: int, what: str) -> No
         raise ArchiveError(f"{what} refers to a set of categories that does not exist.")
 
 
-def _tail(lines: list[str]) -> list[str]:
+def _write_tail(lines: list[str]) -> list[str]:
     """Importances, parameters and categories of pandas: kept where they can be understood."""
     kept: list[str] = ["feature_importances:"]
     kept += [
-        line for line in _between(lines, "feature_importances:", ("parameters:", "")) if _IMPORTANCE.fullmatch(line)
+        line
+        for line in _take_between(lines, "feature_importances:", ("parameters:", ""))
+        if _IMPORTANCE.fullmatch(line)
     ]
     kept += ["", "parameters:"]
-    kept += [line for line in _between(lines, "parameters:", ("end of parameters", "")) if _PARAMETER.fullmatch(line)]
+    kept += [
+        line for line in _take_between(lines, "parameters:", ("end of parameters", "")) if _PARAMETER.fullmatch(line)
+    ]
     kept += ["", "end of parameters", ""]
     kept += [line for line in lines if line.startswith("pandas_categorical:")][:1]
     return [*kept, ""]
 
 
-def _between(lines: list[str], start: str, ends: tuple[str, ...]) -> list[str]:
+def _take_between(lines: list[str], start: str, ends: tuple[str, ...]) -> list[str]:
     if start not in lines:
         return []
     found: list[str] = []
@@ -229,7 +233,7 @@ def _between(lines: list[str], start: str, ends: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _entries(lines: list[str], what: str) -> dict[str, str]:
+def _read_entries(lines: list[str], what: str) -> dict[str, str]:
     entries: dict[str, str] = {}
     for line in lines:
         if not line:
@@ -241,7 +245,7 @@ def _entries(lines: list[str], what: str) -> dict[str, str]:
     return entries
 
 
-def _numbers(text: str, integers: bool, what: str) -> list[str]:
+def _check_numbers(text: str, integers: bool, what: str) -> list[str]:
     values = [value for value in text.split(" ") if value]
     wanted = _INTEGER if integers else _NUMBER
     if not all(wanted.fullmatch(value) for value in values):

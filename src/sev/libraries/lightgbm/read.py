@@ -42,10 +42,10 @@ def booster_scorer(model: Booster) -> Callable[[NativeTable], FloatArray]:
 def category_places(model: LGBMClassifier | Booster, n_columns: int) -> list[int]:
     """Positions of the columns that the model takes as categories."""
     booster = getattr(model, "booster_", model)
-    return _categorical(_fields(booster.model_to_string(num_iteration=1).partition("\nTree=")[0]))
+    return _find_categorical(_fields(booster.model_to_string(num_iteration=1).partition("\nTree=")[0]))
 
 
-def _categorical(header: dict[str, str]) -> list[int]:
+def _find_categorical(header: dict[str, str]) -> list[int]:
     """Columns of categories: numbers have a range in brackets, categories the list of their codes."""
     infos = header.get("feature_infos", "").split(" ")
     return [column for column, info in enumerate(infos) if info not in {"none", ""} and not info.startswith("[")]
@@ -64,7 +64,7 @@ def _read(booster: Booster) -> TreeBackend:
         raise CannotReadError("it has more than one output")
     averaged = "average_output" in head.split("\n")
     weight = 1.0 / max(1, len(blocks)) if averaged else 1.0
-    trees = [_tree(_fields(block)) for block in blocks]
+    trees = [_read_tree(_fields(block)) for block in blocks]
     n_columns = int(header["max_feature_idx"]) + 1
     forest = build_forest(trees, n_columns=n_columns, base=0.0)
     categories = booster.pandas_categorical
@@ -74,7 +74,7 @@ def _read(booster: Booster) -> TreeBackend:
         link=Link("logistic", weight * float(settings.get("sigmoid", 1.0))),
         noise=1e-14 * forest.magnitude,
         takes_missing=True,
-        fixed_columns=tuple(_categorical(header)),
+        fixed_columns=tuple(_find_categorical(header)),
     )
 
 
@@ -83,19 +83,19 @@ def _fields(block: str) -> dict[str, str]:
     return {name: value for name, equals, value in pairs if equals}
 
 
-def _tree(fields: dict[str, str]) -> Tree:
+def _read_tree(fields: dict[str, str]) -> Tree:
     if fields.get("is_linear", "0") != "0":
         raise CannotReadError("its leaves are linear models")
     n_leaves = int(fields["num_leaves"])
-    leaves = _numbers(fields["leaf_value"], np.float64)
+    leaves = _read_numbers(fields["leaf_value"], np.float64)
     if n_leaves == 1:
         none = np.full(1, -1, dtype=np.int64)
         return Tree(left=none, right=none, column=np.zeros(1, np.int64), threshold=np.zeros(1), value=leaves[:1])
     n_inner = n_leaves - 1  # inner nodes first, then leaves; children below zero are leaves, numbered from -1 down
-    children = [_numbers(fields[side], np.int64) for side in ("left_child", "right_child")]
+    children = [_read_numbers(fields[side], np.int64) for side in ("left_child", "right_child")]
     left, right = (np.where(child < 0, n_inner - 1 - child, child) for child in children)
-    decision = _numbers(fields["decision_type"], np.int64)
-    threshold = _numbers(fields["threshold"], np.float64)
+    decision = _read_numbers(fields["decision_type"], np.int64)
+    threshold = _read_numbers(fields["threshold"], np.float64)
     categorical = (decision & _CATEGORICAL) != 0
     missing = (decision >> 2) & 3
     default_left = (decision & _DEFAULT_LEFT) != 0
@@ -106,7 +106,7 @@ def _tree(fields: dict[str, str]) -> Tree:
     return Tree(
         left=np.concatenate([left, none]),
         right=np.concatenate([right, none]),
-        column=np.concatenate([_numbers(fields["split_feature"], np.int64), np.zeros(n_leaves, np.int64)]),
+        column=np.concatenate([_read_numbers(fields["split_feature"], np.int64), np.zeros(n_leaves, np.int64)]),
         threshold=np.concatenate([threshold, np.zeros(n_leaves)]),
         value=np.concatenate([np.zeros(n_inner), leaves]),
         nan_left=np.concatenate([nan_left, blank]),
@@ -118,8 +118,8 @@ def _tree(fields: dict[str, str]) -> Tree:
 def _category_sets(fields: dict[str, str], threshold: FloatArray, categorical: BoolArray) -> dict[int, list[int]]:
     if not categorical.any():
         return {}
-    bounds = _numbers(fields["cat_boundaries"], np.int64)
-    words = _numbers(fields["cat_threshold"], np.uint32)
+    bounds = _read_numbers(fields["cat_boundaries"], np.int64)
+    words = _read_numbers(fields["cat_threshold"], np.uint32)
     sets = {}
     for node in np.flatnonzero(categorical):
         number = int(threshold[node])
@@ -128,7 +128,7 @@ def _category_sets(fields: dict[str, str], threshold: FloatArray, categorical: B
     return sets
 
 
-def _numbers(text: str, dtype: type[np.generic]) -> np.ndarray:
+def _read_numbers(text: str, dtype: type[np.generic]) -> np.ndarray:
     return np.array(text.split(), dtype=dtype)
 
 

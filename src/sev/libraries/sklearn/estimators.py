@@ -36,13 +36,13 @@ def _refuse(model: BaseEstimator, what: str) -> ArchiveError:
     return ArchiveError(f"The model holds a {type(model).__name__} {what}.")
 
 
-def _held(model: BaseEstimator, name: str) -> Any:
+def _read_attribute(model: BaseEstimator, name: str) -> Any:
     """An attribute that is in the state, None if it is not: properties and class attributes do not count."""
     return model.__dict__.get(name)
 
 
 def _n_features(model: BaseEstimator) -> int:
-    n_features = _held(model, "n_features_in_")
+    n_features = _read_attribute(model, "n_features_in_")
     if not isinstance(n_features, (int, np.integer)) or n_features < 1:
         raise _refuse(model, "that does not state its number of features")
     return int(n_features)
@@ -54,7 +54,7 @@ def _n_features(model: BaseEstimator) -> int:
 def _decision_tree(model: BaseEstimator) -> None:
     from sklearn.tree._tree import Tree
 
-    inner = _held(model, "tree_")
+    inner = _read_attribute(model, "tree_")
     if inner is not None and (type(inner) is not Tree or inner.n_features != _n_features(model)):
         raise _refuse(model, "whose tree has other features")
 
@@ -69,7 +69,7 @@ def _fitted_trees(model: BaseEstimator, estimators: Iterable[BaseEstimator], n_f
 
 
 def _forest(model: BaseEstimator) -> None:
-    estimators = _held(model, "estimators_")
+    estimators = _read_attribute(model, "estimators_")
     if estimators is None:
         return
     if not isinstance(estimators, list):
@@ -78,10 +78,10 @@ def _forest(model: BaseEstimator) -> None:
 
 
 def _isolation_forest(model: BaseEstimator) -> None:
-    estimators, chosen = _held(model, "estimators_"), _held(model, "estimators_features_")
+    estimators, chosen = _read_attribute(model, "estimators_"), _read_attribute(model, "estimators_features_")
     if estimators is None:
         return
-    most = _held(model, "_max_features")
+    most = _read_attribute(model, "_max_features")
     lists = [np.asarray(features) for features in chosen or ()]
     if not isinstance(estimators, list) or len(lists) != len(estimators) or not isinstance(most, (int, np.integer)):
         raise _refuse(model, "whose trees and features do not fit together")
@@ -93,7 +93,7 @@ def _isolation_forest(model: BaseEstimator) -> None:
 
 
 def _gradient_boosting(model: BaseEstimator) -> None:
-    estimators = _held(model, "estimators_")
+    estimators = _read_attribute(model, "estimators_")
     if estimators is None:
         return
     if not isinstance(estimators, np.ndarray) or estimators.dtype != object or estimators.ndim != 2:
@@ -110,14 +110,14 @@ def _gradient_boosting(model: BaseEstimator) -> None:
 
 
 def _tree_predictor(model: BaseEstimator) -> None:
-    nodes = _held(model, "nodes")
+    nodes = _read_attribute(model, "nodes")
     from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
 
     if not isinstance(nodes, np.ndarray) or nodes.ndim != 1 or nodes.dtype != PREDICTOR_RECORD_DTYPE:
         raise _refuse(model, "whose nodes cannot be read")
     leaf = nodes["is_leaf"].astype(bool)
     check_children(nodes["left"].astype(np.int64), nodes["right"].astype(np.int64), leaf)
-    sets = [_held(model, name) for name in ("binned_left_cat_bitsets", "raw_left_cat_bitsets")]
+    sets = [_read_attribute(model, name) for name in ("binned_left_cat_bitsets", "raw_left_cat_bitsets")]
     if any(not isinstance(one, np.ndarray) or one.ndim != 2 or one.shape[1] != 8 for one in sets):
         raise _refuse(model, "whose sets of categories cannot be read")
     chosen = nodes["is_categorical"].astype(bool) & ~leaf
@@ -126,15 +126,15 @@ def _tree_predictor(model: BaseEstimator) -> None:
 
 
 def _histogram_boosting(model: BaseEstimator) -> None:
-    rounds = _held(model, "_predictors")
+    rounds = _read_attribute(model, "_predictors")
     if rounds is None:
         return
     from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 
     n_features = _n_features(model)
-    if _held(model, "_in_fit") or _held(model, "_preprocessor") is not None:
+    if _read_attribute(model, "_in_fit") or _read_attribute(model, "_preprocessor") is not None:
         raise _refuse(model, "that changes its columns before it predicts")
-    mapper = _held(model, "_bin_mapper")
+    mapper = _read_attribute(model, "_bin_mapper")
     categorical = np.asarray(mapper.__dict__.get("is_categorical_")) if mapper is not None else None
     if categorical is None or categorical.shape != (n_features,) or categorical.dtype.kind not in "bu":
         raise _refuse(model, "that does not state which of its features are categories")
@@ -153,24 +153,24 @@ def _histogram_boosting(model: BaseEstimator) -> None:
 
 
 def _neighbours(model: BaseEstimator) -> None:
-    points = _held(model, "_fit_X")
+    points = _read_attribute(model, "_fit_X")
     if points is None:
         return
     n_features = _n_features(model)
     if not isinstance(points, np.ndarray) or points.ndim != 2 or points.dtype.kind not in "fiub":
         raise _refuse(model, "whose points are not numbers")
-    if points.shape[1] != n_features or _held(model, "n_samples_fit_") != len(points):
+    if points.shape[1] != n_features or _read_attribute(model, "n_samples_fit_") != len(points):
         raise _refuse(model, "whose points have other features")
     _search_tree(model, points)
     for name in ("effective_metric_params_", "metric_params"):
-        _metric_options(model, _held(model, name), n_features)
+        _metric_options(model, _read_attribute(model, name), n_features)
     _neighbour_labels(model, len(points))
 
 
 def _search_tree(model: BaseEstimator, points: np.ndarray) -> None:
     from sklearn.neighbors import BallTree, KDTree
 
-    inner, method = _held(model, "_tree"), _held(model, "_fit_method")
+    inner, method = _read_attribute(model, "_tree"), _read_attribute(model, "_fit_method")
     kinds = {"kd_tree": KDTree, "ball_tree": BallTree, "brute": type(None)}
     if method not in kinds or type(inner) is not kinds[method]:
         raise _refuse(model, "whose search tree is of another kind")
@@ -191,7 +191,7 @@ def _metric_options(model: BaseEstimator, options: object, n_features: int) -> N
 
 def _neighbour_labels(model: BaseEstimator, n_points: int) -> None:
     """Positions of classes, which compiled code counts with."""
-    labels, classes = _held(model, "_y"), _held(model, "classes_")
+    labels, classes = _read_attribute(model, "_y"), _read_attribute(model, "classes_")
     if labels is None or classes is None:
         return
     if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu" or len(labels) != n_points:
@@ -207,7 +207,7 @@ def _neighbour_labels(model: BaseEstimator, n_points: int) -> None:
 
 def _centres(name: str) -> Callable[[BaseEstimator], None]:
     def check_centres(model: BaseEstimator) -> None:
-        centres = _held(model, name)
+        centres = _read_attribute(model, name)
         if centres is None:
             return
         fits = isinstance(centres, np.ndarray) and centres.ndim == 2 and centres.dtype.kind == "f"
@@ -218,29 +218,31 @@ def _centres(name: str) -> Callable[[BaseEstimator], None]:
 
 
 def _support_vectors(model: BaseEstimator) -> None:
-    vectors = _held(model, "support_vectors_")
+    vectors = _read_attribute(model, "support_vectors_")
     if vectors is None:
         return
-    counts, weights = _held(model, "_n_support"), _held(model, "_dual_coef_")
-    intercept, support = _held(model, "_intercept_"), _held(model, "support_")
+    counts, weights = _read_attribute(model, "_n_support"), _read_attribute(model, "_dual_coef_")
+    intercept, support = _read_attribute(model, "_intercept_"), _read_attribute(model, "support_")
     arrays = (vectors, counts, weights, intercept, support)
-    if _held(model, "_sparse") or not all(isinstance(one, np.ndarray) and one.dtype.kind in "fi" for one in arrays):
+    if _read_attribute(model, "_sparse") or not all(
+        isinstance(one, np.ndarray) and one.dtype.kind in "fi" for one in arrays
+    ):
         raise _refuse(model, "whose vectors cannot be read")
     if vectors.ndim != 2 or counts.ndim != 1 or weights.ndim != 2 or intercept.ndim != 1:
         raise _refuse(model, "whose vectors cannot be read")
     n_vectors, n_classes = len(vectors), len(counts)
-    fits = _held(model, "kernel") == "precomputed" or vectors.shape[1] == _n_features(model)
+    fits = _read_attribute(model, "kernel") == "precomputed" or vectors.shape[1] == _n_features(model)
     fits = fits and support.shape == (n_vectors,) and weights.shape == (n_classes - 1, n_vectors)
     fits = fits and n_classes >= 2 and len(intercept) == n_classes * (n_classes - 1) // 2
     if _is_vector_classifier(model):
         fits = fits and counts.min() >= 0 and int(counts.sum()) == n_vectors
-        fits = fits and len(_held(model, "classes_")) == n_classes
-    n_rows = int(_held(model, "shape_fit_")[0])
+        fits = fits and len(_read_attribute(model, "classes_")) == n_classes
+    n_rows = int(_read_attribute(model, "shape_fit_")[0])
     fits = fits and support.min(initial=0) >= 0 and support.max(initial=0) < n_rows
-    if _held(model, "kernel") == "precomputed":
+    if _read_attribute(model, "kernel") == "precomputed":
         fits = fits and n_rows == _n_features(model)
     for name in ("_probA", "_probB"):
-        pairs = _held(model, name)
+        pairs = _read_attribute(model, name)
         fits = fits and (pairs is None or (isinstance(pairs, np.ndarray) and len(pairs) in (0, len(intercept))))
     if not fits:
         raise _refuse(model, "whose vectors do not fit together")
@@ -257,13 +259,17 @@ def _is_vector_classifier(model: BaseEstimator) -> bool:
 
 def _one_hot(model: BaseEstimator) -> None:
     """Positions of categories become positions in a sparse table, which compiled code does not check."""
-    categories = _held(model, "categories_")
+    categories = _read_attribute(model, "categories_")
     if categories is None:
         return
     if not isinstance(categories, list) or len(categories) != _n_features(model):
         raise _refuse(model, "whose categories do not belong to its columns")
     n_found = [len(one) for one in categories]
-    mappings = _held(model, "_default_to_infrequent_mappings") if _held(model, "_infrequent_enabled") else None
+    mappings = (
+        _read_attribute(model, "_default_to_infrequent_mappings")
+        if _read_attribute(model, "_infrequent_enabled")
+        else None
+    )
     for number, mapping in enumerate(mappings or ()):
         if mapping is None:
             continue
@@ -271,24 +277,24 @@ def _one_hot(model: BaseEstimator) -> None:
         if not inside or mapping.min(initial=0) < 0 or mapping.max(initial=0) > len(mapping):
             raise _refuse(model, "whose infrequent categories cannot be read")
         n_found[number] = int(mapping.max()) + 1
-    dropped = _held(model, "_drop_idx_after_grouping")
+    dropped = _read_attribute(model, "_drop_idx_after_grouping")
     for number in range(len(categories)):
         place = None if dropped is None else dropped[number]
         if place is not None:
             if not isinstance(place, (int, np.integer)) or not 0 <= place < n_found[number]:
                 raise _refuse(model, "that leaves out a category that does not exist")
             n_found[number] -= 1
-    if [int(count) for count in _held(model, "_n_features_outs") or n_found] != n_found:
+    if [int(count) for count in _read_attribute(model, "_n_features_outs") or n_found] != n_found:
         raise _refuse(model, "whose categories and columns do not fit together")
 
 
 def _vectorizer(model: BaseEstimator) -> None:
-    if _held(model, "input") != "content":
+    if _read_attribute(model, "input") != "content":
         raise _refuse(model, "that opens files")
-    pattern = _held(model, "token_pattern")
+    pattern = _read_attribute(model, "token_pattern")
     if pattern is not None and (not isinstance(pattern, str) or _may_run_long(pattern)):
         raise _refuse(model, "whose token_pattern may never finish")
-    hashed = _held(model, "n_features")
+    hashed = _read_attribute(model, "n_features")
     if hashed is not None and not (isinstance(hashed, int) and 0 < hashed <= _LARGEST_HASH):
         raise _refuse(model, "with too many columns")
     _vocabulary(model)
@@ -301,7 +307,7 @@ def _may_run_long(pattern: str) -> bool:
 
 
 def _vocabulary(model: BaseEstimator) -> None:
-    words = _held(model, "vocabulary_")
+    words = _read_attribute(model, "vocabulary_")
     if words is not None and (
         not isinstance(words, dict) or sorted(map(_position, words.values())) != list(range(len(words)))
     ):
@@ -314,7 +320,7 @@ def _position(value: object) -> int:
 
 def _one_vs_rest(model: BaseEstimator) -> None:
     """Its predictions become rows of a sparse table, which compiled code does not check."""
-    estimators, binarizer = _held(model, "estimators_"), _held(model, "label_binarizer_")
+    estimators, binarizer = _read_attribute(model, "estimators_"), _read_attribute(model, "label_binarizer_")
     if estimators is None or getattr(binarizer, "y_type_", None) == "multiclass":
         return
     from sklearn.multiclass import _predict_binary
@@ -330,7 +336,7 @@ def _one_vs_rest(model: BaseEstimator) -> None:
 
 
 def _agglomeration(model: BaseEstimator) -> None:
-    labels = _held(model, "labels_")
+    labels = _read_attribute(model, "labels_")
     if labels is None:
         return
     fits = isinstance(labels, np.ndarray) and labels.dtype.kind in "iu"
@@ -339,7 +345,7 @@ def _agglomeration(model: BaseEstimator) -> None:
 
 
 def _label_binarizer(model: BaseEstimator) -> None:
-    if _held(model, "_cached_dict") is not None:
+    if _read_attribute(model, "_cached_dict") is not None:
         raise _refuse(model, "with a table of class positions, which scikit-learn does not save")
 
 

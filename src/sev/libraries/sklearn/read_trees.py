@@ -28,11 +28,11 @@ Averaging: TypeAlias = "DecisionTreeClassifier | RandomForestClassifier | ExtraT
 def read_mean(model: Averaging, response: Response) -> TreeBackend:
     """Read a decision tree, a forest, or bagging over them: the mean of the trees' probabilities."""
     _check(model, response, ("predict_proba",))
-    members = list(_members(model, np.arange(model.n_features_in_), 1.0, model.classes_))
+    members = list(_read_members(model, np.arange(model.n_features_in_), 1.0, model.classes_))
     # The sum over equal weights is divided at the end, as the library does.
     weights = {weight for _, _, weight, _ in members}
     scale = weights.pop() if len(weights) == 1 else 1.0
-    trees = [_tree(tree, columns, partial(_share, at=at), weight / scale) for tree, columns, weight, at in members]
+    trees = [_read_tree(tree, columns, partial(_share, at=at), weight / scale) for tree, columns, weight, at in members]
     forest = build_forest(trees, n_columns=model.n_features_in_, base=0.0)
     return TreeBackend(
         forest=forest, encoder=single_precision, link=Link("linear", scale), noise=1e-14 * forest.magnitude,
@@ -48,7 +48,8 @@ def read_gradient_boosting(model: GradientBoostingClassifier, response: Response
     base = float(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))[0, 0])
     columns = np.arange(model.n_features_in_)
     trees = [
-        _tree(stage[0].tree_, columns, lambda value: value[:, 0, 0], model.learning_rate) for stage in model.estimators_
+        _read_tree(stage[0].tree_, columns, lambda value: value[:, 0, 0], model.learning_rate)
+        for stage in model.estimators_
     ]
     forest = build_forest(trees, n_columns=model.n_features_in_, base=base)
     slope = 2.0 if model.loss == "exponential" else 1.0
@@ -87,7 +88,7 @@ def read_ada_boost(model: AdaBoostClassifier, response: Response) -> TreeBackend
         if not hasattr(member, "tree_"):
             raise CannotReadError(f"it boosts {type(member).__name__}, not decision trees")
         sides = np.where(np.asarray(member.classes_) == model.classes_[1], 1.0, -1.0)
-        trees.append(_tree(member.tree_, columns, partial(_vote, sides=sides), 2.0 * weight))
+        trees.append(_read_tree(member.tree_, columns, partial(_vote, sides=sides), 2.0 * weight))
     forest = build_forest(trees, n_columns=model.n_features_in_, base=0.0)
     scale = 1.0 / float(weights.sum())
     link = Link("logistic", scale) if response == "predict_proba" else Link("linear", scale)
@@ -118,7 +119,7 @@ def _takes_missing(model: FittedClassifier) -> bool:
     return bool(get_tags(model).input_tags.allow_nan)
 
 
-def _members(
+def _read_members(
     model: Averaging, columns: IntArray, weight: float, classes: np.ndarray
 ) -> Iterator[tuple[CompiledTree, IntArray, float, IntArray]]:
     """Trees under a mean, with the columns they see, their weight, and where the positive class is in their leaves."""
@@ -138,7 +139,7 @@ def _members(
     seen = getattr(model, "estimators_features_", None)
     for number, member in enumerate(model.estimators_):
         own_columns = columns if seen is None else columns[np.asarray(seen[number])]
-        yield from _members(member, own_columns, weight / len(model.estimators_), classes)
+        yield from _read_members(member, own_columns, weight / len(model.estimators_), classes)
 
 
 def _share(value: FloatArray, at: IntArray) -> FloatArray:
@@ -149,7 +150,7 @@ def _vote(value: FloatArray, sides: FloatArray) -> FloatArray:
     return sides[value[:, 0, :].argmax(axis=1)]
 
 
-def _tree(tree: CompiledTree, columns: IntArray, leaf: Callable[[FloatArray], FloatArray], weight: float) -> Tree:
+def _read_tree(tree: CompiledTree, columns: IntArray, leaf: Callable[[FloatArray], FloatArray], weight: float) -> Tree:
     inner = tree.children_left >= 0
     nodes = tree.__getstate__()["nodes"]
     return Tree(

@@ -74,7 +74,7 @@ class _Chain:
         inputs = [argument for argument in node.all_input_nodes if argument not in self._constants]
         if inputs != [self._current]:
             raise CannotReadError(f"{node} is not a step of one chain")
-        step = self._step(node)
+        step = self._read_node(node)
         if step is None:
             return
         if self._end is End.SIGMOID:
@@ -89,12 +89,12 @@ class _Chain:
         else:
             step(self._builder)
 
-    def _step(self, node: fx.Node) -> Step:
+    def _read_node(self, node: fx.Node) -> Step:
         """What one node does; None when it changes no number."""
         if node.op == "call_module":
             return read_layer(self._traced.get_submodule(str(node.target)))
         if node.op == "call_function" and node.target in _ARITHMETIC:
-            return self._arithmetic(node)
+            return self._read_arithmetic(node)
         name = node.target if isinstance(node.target, str) else node.target.__name__
         one_output = self._builder.n_outputs == 1
         if name in ("squeeze", "flatten", "view", "reshape", "ravel") and one_output:
@@ -109,7 +109,7 @@ class _Chain:
         except TypeError as error:
             raise CannotReadError(f"the arguments of the operation {name} are not supported") from error
 
-    def _arithmetic(self, node: fx.Node) -> Step:
+    def _read_arithmetic(self, node: fx.Node) -> Step:
         """A sum or product with constants: a scaler written into the module."""
         name = _ARITHMETIC[node.target]
         forwards = node.args[0] is self._current

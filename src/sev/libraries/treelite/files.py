@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -17,6 +17,7 @@ from sev._optional import require
 from sev.backends import CannotReadError
 from sev.backends.trees import Tree, build_forest
 from sev.exceptions import ArchiveError
+from sev.typing import Parsed
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 #: The fields of a model as they stand in a file, not yet checked.
-_Document: TypeAlias = dict[str, Any]
+_Document: TypeAlias = dict[str, Parsed]
 _MOST_FEATURES = 10_000_000
 _MOST_CLASSES = 100_000
 _NUMERICAL, _CATEGORICAL = 1, 2  # kinds of nodes; 0 is a leaf
@@ -121,7 +122,8 @@ def _checked_tree(tree: dict[str, ArrayLike], document: _Document) -> dict[str, 
                 threshold=found["threshold"],
                 value=found["leaf_value"],
                 categories={
-                    node: _part(found, "category_list", node).tolist() for node in np.flatnonzero(categorical).tolist()
+                    node: _read_part(found, "category_list", node).tolist()
+                    for node in np.flatnonzero(categorical).tolist()
                 },
             )
         ],
@@ -131,7 +133,7 @@ def _checked_tree(tree: dict[str, ArrayLike], document: _Document) -> dict[str, 
     return found
 
 
-def _part(tree: dict[str, np.ndarray], name: str, node: int) -> np.ndarray:
+def _read_part(tree: dict[str, np.ndarray], name: str, node: int) -> np.ndarray:
     return tree[name][int(tree[f"{name}_begin"][node]) : int(tree[f"{name}_end"][node])]
 
 
@@ -165,7 +167,9 @@ def _build(document: _Document, trees: list[dict[str, np.ndarray]], builders: Mo
 
 def _build_node(builder: ModelBuilder, tree: dict[str, np.ndarray], node: int, n_outputs: int) -> None:
     if tree["node_type"][node] == 0:
-        builder.leaf(float(tree["leaf_value"][node]) if n_outputs == 1 else _part(tree, "leaf_vector", node).tolist())
+        builder.leaf(
+            float(tree["leaf_value"][node]) if n_outputs == 1 else _read_part(tree, "leaf_vector", node).tolist()
+        )
         return
     common = {
         "feature_id": int(tree["split_index"][node]),
@@ -178,7 +182,7 @@ def _build_node(builder: ModelBuilder, tree: dict[str, np.ndarray], node: int, n
         builder.numerical_test(threshold=float(tree["threshold"][node]), opname=opname, **common)
     else:
         right = bool(tree["category_list_right_child"][node])
-        members = _part(tree, "category_list", node).tolist()
+        members = _read_part(tree, "category_list", node).tolist()
         builder.categorical_test(category_list=members, category_list_right_child=right, **common)
 
 

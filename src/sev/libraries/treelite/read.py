@@ -72,7 +72,7 @@ def read_model(model: Model, response: Response) -> TreeBackend:
         raise CannotReadError("it has more than one output")
     if n_outputs == 2 and list(header.get_field("leaf_vector_shape")) != [1, 2]:
         raise CannotReadError("it has trees for one of its two outputs only")
-    trees = [_tree(model.get_tree_accessor(number), n_outputs) for number in range(model.num_tree)]
+    trees = [_read_tree(model.get_tree_accessor(number), n_outputs) for number in range(model.num_tree)]
     # Trees are summed, then averaged, and the base score is added last.
     n_averaged = max(1, len(trees)) if header.get_field("average_tree_output")[0] else 1
     base = float(header.get_field("base_scores")[-1]) * n_averaged
@@ -91,7 +91,7 @@ def read_model(model: Model, response: Response) -> TreeBackend:
     )
 
 
-def _tree(tree: TreeAccessor, n_outputs: int) -> Tree:
+def _read_tree(tree: TreeAccessor, n_outputs: int) -> Tree:
     kind, comparison = tree.get_field("node_type"), tree.get_field("cmp")
     numerical, categorical = kind == _NUMERICAL, kind == _CATEGORICAL
     if not np.isin(comparison[numerical], (_LESS, _LESS_OR_EQUAL, _GREATER, _GREATER_OR_EQUAL)).all():
@@ -105,14 +105,14 @@ def _tree(tree: TreeAccessor, n_outputs: int) -> Tree:
         left=np.where(swapped, sides[1], sides[0]),
         right=np.where(swapped, sides[0], sides[1]),
         column=np.maximum(tree.get_field("split_index").astype(np.int64), 0),
-        threshold=_thresholds(tree.get_field("threshold"), np.isin(comparison, (_LESS, _GREATER_OR_EQUAL))),
+        threshold=_shift_thresholds(tree.get_field("threshold"), np.isin(comparison, (_LESS, _GREATER_OR_EQUAL))),
         value=_leaf_values(tree, kind == 0, n_outputs),
         nan_left=(tree.get_field("default_left") != 0) ^ swapped,
         categories=_category_sets(tree, np.flatnonzero(categorical)),
     )
 
 
-def _thresholds(threshold: FloatArray, strict: BoolArray) -> FloatArray:
+def _shift_thresholds(threshold: FloatArray, strict: BoolArray) -> FloatArray:
     """Numbers below a threshold are at most the number just before it, in the precision of the comparison."""
     with np.errstate(over="ignore"):
         before = np.nextafter(threshold, threshold.dtype.type(-np.inf))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 from sev.exceptions import ArchiveError
 from sev.libraries._checks import check_depth
 from sev.libraries.xgboost import schema, ubjson
+from sev.typing import Parsed
 
 _NUMBER_TEXT = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?", flags=re.ASCII)
 _OBJECTIVE = re.compile(r"[a-z0-9_]+(:[a-z0-9_]+)?", flags=re.ASCII)
@@ -42,7 +42,7 @@ def checked_bytes(data: bytes) -> tuple[bytes, int]:
     document = _read_json(data) if text else ubjson.read(data)
     threads = 0
     if isinstance(document, dict) and set(document) == {"Config", "Model"}:
-        threads = _threads(document["Config"])
+        threads = _read_threads(document["Config"])
         document = document["Model"]
     if not isinstance(document, dict) or not isinstance(document.get("learner"), dict):
         raise ArchiveError("This is not an XGBoost model.")
@@ -55,7 +55,7 @@ def checked_bytes(data: bytes) -> tuple[bytes, int]:
     return (_write_json(document).encode() if text else ubjson.write(document)), threads
 
 
-def _threads(config: dict[str, dict[str, schema.Parameters]]) -> int:
+def _read_threads(config: dict[str, dict[str, schema.Parameters]]) -> int:
     """How many threads a pickled booster was told to use; 0 leaves it to XGBoost."""
     try:
         threads = int(config["learner"]["generic_param"]["nthread"])
@@ -69,9 +69,9 @@ def _threads(config: dict[str, dict[str, schema.Parameters]]) -> int:
 
 def _check_learner(learner: schema.Learner) -> None:
     told = learner["learner_model_param"]
-    n_features = _integer(told["num_feature"], _MOST_FEATURES)
-    n_classes = _integer(told.get("num_class", "0"), _MOST_GROUPS)
-    n_targets = _integer(told.get("num_target", "1"), _MOST_GROUPS)
+    n_features = _check_integer(told["num_feature"], _MOST_FEATURES)
+    n_classes = _check_integer(told.get("num_class", "0"), _MOST_GROUPS)
+    n_targets = _check_integer(told.get("num_target", "1"), _MOST_GROUPS)
     n_groups = max(1, n_classes, n_targets)
     bases = [one for one in str(told["base_score"]).strip("[]").split(",") if one]
     if len(bases) not in (1, n_groups) or not all(_NUMBER_TEXT.fullmatch(base.strip()) for base in bases):
@@ -98,7 +98,7 @@ def _check_objective(objective: schema.Objective, n_classes: int) -> None:
     if not _OBJECTIVE.fullmatch(objective["name"]):
         raise ArchiveError("The XGBoost model has an objective that is not known.")
     classes = objective.get("softmax_multiclass_param", {}).get("num_class")
-    if classes is not None and _integer(classes, _MOST_GROUPS) != n_classes:
+    if classes is not None and _check_integer(classes, _MOST_GROUPS) != n_classes:
         raise ArchiveError("The XGBoost model has an objective with another number of classes.")
     if objective["name"].startswith("multi:") and n_classes < 2:
         raise ArchiveError("The XGBoost model has an objective of many classes but declares one.")
@@ -110,17 +110,17 @@ def _check_linear(model: schema.Model, n_features: int, n_groups: int) -> None:
 
 
 def _check_trees(model: schema.Model, n_features: int, n_groups: int) -> None:
-    trees, info = model["trees"], _integers(model["tree_info"])
-    n_trees = _integer(model["gbtree_model_param"]["num_trees"], 1 << 31)
+    trees, info = model["trees"], _check_integers(model["tree_info"])
+    n_trees = _check_integer(model["gbtree_model_param"]["num_trees"], 1 << 31)
     if not isinstance(trees, list) or len(trees) != n_trees or len(info) != n_trees:
         raise ArchiveError("The XGBoost model has another number of trees than it declares.")
     if ((info < 0) | (info >= n_groups)).any():
         raise ArchiveError("The XGBoost model has a tree for a class that does not exist.")
-    rounds = _integers(model.get("iteration_indptr", []))
+    rounds = _check_integers(model.get("iteration_indptr", []))
     if len(rounds) and (rounds[0] != 0 or rounds[-1] != n_trees or (np.diff(rounds) < 0).any()):
         raise ArchiveError("The XGBoost model has rounds that do not match its trees.")
     # a tree is put where its number says
-    if not np.array_equal(np.sort(_integers([tree["id"] for tree in trees])), np.arange(n_trees)):
+    if not np.array_equal(np.sort(_check_integers([tree["id"] for tree in trees])), np.arange(n_trees)):
         raise ArchiveError("The XGBoost model has trees with other numbers than their places.")
     for number, tree in enumerate(trees):
         _check_tree(tree, n_features, f"Tree {number} of the XGBoost model")
@@ -130,25 +130,28 @@ def _check_trees(model: schema.Model, n_features: int, n_groups: int) -> None:
 
 def _check_tree(tree: schema.Tree, n_features: int, what: str) -> None:
     told = tree["tree_param"]
-    n_nodes = _integer(told["num_nodes"], 1 << 31)
-    if _integer(told.get("size_leaf_vector", "1"), 2) > 1 or _integer(told["num_feature"], _MOST_FEATURES) > n_features:
+    n_nodes = _check_integer(told["num_nodes"], 1 << 31)
+    if (
+        _check_integer(told.get("size_leaf_vector", "1"), 2) > 1
+        or _check_integer(told["num_feature"], _MOST_FEATURES) > n_features
+    ):
         raise ArchiveError(f"{what} has leaves of many values, or other features.")
     for name in ("left_children", "right_children", "parents", "split_indices", "split_conditions", "default_left",
                  "base_weights", "loss_changes", "sum_hessian", "split_type"):  # fmt: skip
         if name in tree and len(tree[name]) != n_nodes:
             raise ArchiveError(f"{what} has lists of another length than it declares.")
-    left, right = _integers(tree["left_children"]), _integers(tree["right_children"])
-    reached = _reached(left, right, _integers(tree["parents"]), what)
+    left, right = _check_integers(tree["left_children"]), _check_integers(tree["right_children"])
+    reached = _find_reached(left, right, _check_integers(tree["parents"]), what)
     inner = reached & (left != -1)
-    features = _integers(tree["split_indices"])[inner]
+    features = _check_integers(tree["split_indices"])[inner]
     if ((features < 0) | (features >= n_features)).any():
         raise ArchiveError(f"{what} refers to a feature that does not exist.")
-    if not np.isin(_integers(tree["default_left"]), (0, 1)).all():
+    if not np.isin(_check_integers(tree["default_left"]), (0, 1)).all():
         raise ArchiveError(f"{what} has a default side that is neither left nor right.")
     _check_category_sets(tree, n_nodes, what)
 
 
-def _reached(left: np.ndarray, right: np.ndarray, parents: np.ndarray, what: str) -> np.ndarray:
+def _find_reached(left: np.ndarray, right: np.ndarray, parents: np.ndarray, what: str) -> np.ndarray:
     """Nodes that the root leads to, each by one way; others were pruned."""
     n_nodes = len(left)
     reached = np.zeros(n_nodes, dtype=np.bool_)
@@ -174,9 +177,12 @@ def _reached(left: np.ndarray, right: np.ndarray, parents: np.ndarray, what: str
 
 
 def _check_category_sets(tree: schema.Tree, n_nodes: int, what: str) -> None:
-    split = _integers(tree.get("split_type", []))
-    nodes, sets = _integers(tree.get("categories_nodes", [])), _integers(tree.get("categories", []))
-    starts, sizes = _integers(tree.get("categories_segments", [])), _integers(tree.get("categories_sizes", []))
+    split = _check_integers(tree.get("split_type", []))
+    nodes, sets = _check_integers(tree.get("categories_nodes", [])), _check_integers(tree.get("categories", []))
+    starts, sizes = (
+        _check_integers(tree.get("categories_segments", [])),
+        _check_integers(tree.get("categories_sizes", [])),
+    )
     fits = np.isin(split, (0, 1)).all() and len(nodes) == len(starts) == len(sizes)
     fits = fits and np.array_equal(nodes, np.flatnonzero(split))
     fits = fits and ((starts >= 0) & (sizes > 0) & (starts + sizes <= len(sets))).all()
@@ -187,8 +193,8 @@ def _check_category_sets(tree: schema.Tree, n_nodes: int, what: str) -> None:
 
 def _check_category_names(cats: schema.Encodings, n_features: int) -> None:
     """Names of categories, with which rows are encoded."""
-    names, bounds = cats.get("enc", []), _integers(cats.get("feature_segments", []))
-    order = _integers(cats.get("sorted_idx", []))
+    names, bounds = cats.get("enc", []), _check_integers(cats.get("feature_segments", []))
+    order = _check_integers(cats.get("sorted_idx", []))
     if len(names) == len(bounds) == len(order) == 0:
         return
     fits = len(names) == n_features and len(bounds) == n_features + 1 and bounds[0] == 0 and bounds[-1] == len(order)
@@ -197,9 +203,9 @@ def _check_category_names(cats: schema.Encodings, n_features: int) -> None:
         length = int(bounds[number + 1] - bounds[number])
         mine = np.sort(order[bounds[number] : bounds[number + 1]])
         fits = fits and np.array_equal(mine, np.arange(length))
-        values = _integers(names[number].get("values", []))
+        values = _check_integers(names[number].get("values", []))
         if "offsets" in names[number]:
-            ends = _integers(names[number]["offsets"])
+            ends = _check_integers(names[number]["offsets"])
             fits = fits and len(ends) == (length + 1 if length else len(ends) if len(ends) < 2 else -1)
             fits = fits and (np.diff(ends) >= 0).all() and (not len(ends) or (ends[0] == 0 and ends[-1] == len(values)))
         else:
@@ -208,7 +214,7 @@ def _check_category_names(cats: schema.Encodings, n_features: int) -> None:
         raise ArchiveError("The XGBoost model has category names that do not match.")
 
 
-def _integers(values: ArrayLike) -> np.ndarray:
+def _check_integers(values: ArrayLike) -> np.ndarray:
     array = np.asarray(values)
     if not array.size:
         return np.zeros(0, dtype=np.int64)
@@ -218,7 +224,7 @@ def _integers(values: ArrayLike) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _integer(value: object, most: int) -> int:
+def _check_integer(value: object, most: int) -> int:
     if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,10}", value, flags=re.ASCII) or int(value) > most:
         raise ArchiveError(f"The XGBoost model has {str(value)[:20]!r} where a number is expected.")
     return int(value)
@@ -233,19 +239,19 @@ class _Digits(float):
     text: str
 
 
-def _digits(text: str) -> _Digits:
+def _check_digits(text: str) -> _Digits:
     number = _Digits(text)
     number.text = text
     return number
 
 
-def _read_json(data: bytes) -> Any:
+def _read_json(data: bytes) -> Parsed:
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         if len({key for key, _ in pairs}) != len(pairs):
             raise ArchiveError("The XGBoost model has an entry twice.")
         return dict(pairs)
 
-    return json.loads(data.decode(), parse_float=_digits, object_pairs_hook=once)
+    return json.loads(data.decode(), parse_float=_check_digits, object_pairs_hook=once)
 
 
 def _write_json(value: object) -> str:

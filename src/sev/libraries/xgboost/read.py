@@ -83,12 +83,12 @@ def _read(booster: Booster, last_round: int, missing: float, *, raw_is_score: bo
     model = gradient_booster.get("gbtree", gradient_booster)["model"]
     n_trees = len(model["trees"]) if last_round == 0 else _trees_until(model, last_round)
     weights = gradient_booster.get("weight_drop", [1.0] * len(model["trees"]))
-    trees = [_tree(tree, weight) for tree, weight in zip(model["trees"][:n_trees], weights[:n_trees], strict=True)]
+    trees = [_read_tree(tree, weight) for tree, weight in zip(model["trees"][:n_trees], weights[:n_trees], strict=True)]
     n_columns = int(parameters["num_feature"])
     forest = build_forest(trees, n_columns=n_columns, base=_base_margin(parameters["base_score"], objective))
     kinds = learner.get("feature_types") or []
     categorical = tuple(column for column, kind in enumerate(kinds) if kind == "c")
-    categories = _categories(model.get("cats"))
+    categories = _read_categories(model.get("cats"))
     return TreeBackend(
         forest=forest,
         encoder=partial(_encode, missing=missing, categorical=categorical, categories=categories),
@@ -120,7 +120,7 @@ def _base_margin(text: str, objective: str) -> float:
         return float(-np.log(np.float32(1.0) / np.float32(base) - np.float32(1.0)))
 
 
-def _tree(tree: schema.Tree, weight: float) -> Tree:
+def _read_tree(tree: schema.Tree, weight: float) -> Tree:
     if int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
         raise CannotReadError("its leaves are vectors")
     left = np.asarray(tree["left_children"], dtype=np.int64)
@@ -145,7 +145,7 @@ def _tree(tree: schema.Tree, weight: float) -> Tree:
     )
 
 
-def _categories(stored: schema.Encodings | None) -> dict[int, list[Cell]]:
+def _read_categories(stored: schema.Encodings | None) -> dict[int, list[Cell]]:
     """The categories that the model was trained with, where it keeps them (XGBoost 3.1)."""
     found: dict[int, list[Cell]] = {}
     for column, encoding in enumerate((stored or {}).get("enc", [])):

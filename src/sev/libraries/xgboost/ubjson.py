@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from sev.exceptions import ArchiveError
+from sev.typing import Parsed
 
 _DEEPEST = 64
 #: Numbers by their mark; big-endian.
@@ -18,7 +19,7 @@ _LONG = struct.Struct(">q")
 Value: TypeAlias = "bool | str | np.generic | np.ndarray | list[Value] | dict[str, Value] | None"
 
 
-def read(data: bytes) -> Any:
+def read(data: bytes) -> Parsed:
     """The value in some bytes: mappings, lists, texts, Python numbers, and arrays where XGBoost wrote typed ones.
 
     Raises

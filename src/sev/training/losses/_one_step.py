@@ -135,18 +135,18 @@ class OneStep(nn.Module):
             positive = torch.nonzero(known >= logit(self.threshold))[:, 0]
             checked = check_assigned(self.reference, assigned, len(rows))
             chosen = _Queries(rows[positive], None if checked is None else checked[positive])
-            best, best_logit = self._best(scores, chosen, None if hint is None else hint[positive], sweep)
+            best, best_logit = self._find_best(scores, chosen, None if hint is None else hint[positive], sweep)
             if hint is not None:
                 hint[positive] = best
             open_ = torch.nonzero(~self._is_past(best_logit))[:, 0]
         # where the best neighbour is past the margin the term is constant: only the others need a graph
         if len(open_):
-            best_logit = best_logit.index_copy(0, open_, scores(self._neighbours(chosen.take(open_), best[open_])))
+            best_logit = best_logit.index_copy(0, open_, scores(self._make_neighbours(chosen.take(open_), best[open_])))
         function = all_opt_plus if self._plus else all_opt_minus
         chosen_weights = None if weights is None else weights[positive]
         return function(best_logit[:, None], weights=chosen_weights, threshold=self.threshold, margin=self.margin)
 
-    def _best(self, scores: Scores, queries: _Queries, hint: Tensor | None, sweep: bool) -> tuple[Tensor, Tensor]:
+    def _find_best(self, scores: Scores, queries: _Queries, hint: Tensor | None, sweep: bool) -> tuple[Tensor, Tensor]:
         """Number and logit of each row's best neighbour; of the hinted one where it is good enough."""
         rows = queries.rows
         best = torch.full((len(rows),), int(self.allowed[0]), device=rows.device)
@@ -154,7 +154,7 @@ class OneStep(nn.Module):
         todo = torch.arange(len(rows), device=rows.device)
         if hint is not None and len(rows):
             best = torch.where(hint >= 0, hint, best)
-            logits = scores(self._neighbours(queries, best))
+            logits = scores(self._make_neighbours(queries, best))
             todo = torch.nonzero(~self._is_past(logits) if sweep else hint < 0)[:, 0]
         starts = torch.arange(queries.n_candidates, device=rows.device) * self._stride
         every = (starts[:, None] + self.allowed).reshape(-1)
@@ -162,7 +162,7 @@ class OneStep(nn.Module):
         for first in range(0, len(todo), at_once):
             part = todo[first : first + at_once]
             repeated = queries.take(part.repeat_interleave(len(every)))
-            found = scores(self._neighbours(repeated, every.repeat(len(part))))
+            found = scores(self._make_neighbours(repeated, every.repeat(len(part))))
             table = found.reshape(len(part), len(every))
             top = table.max(dim=1) if self._plus else table.min(dim=1)
             best[part], logits[part] = every[top.indices], top.values
@@ -173,7 +173,7 @@ class OneStep(nn.Module):
         """A neighbour's number is its feature plus so many for each candidate reference before its own."""
         return int(self.column_feature.max()) + 1
 
-    def _neighbours(self, queries: _Queries, numbers: Tensor) -> Tensor:
+    def _make_neighbours(self, queries: _Queries, numbers: Tensor) -> Tensor:
         reference = self.reference
         if queries.assigned is not None:
             reference = reference[queries.assigned.gather(1, (numbers // self._stride)[:, None])[:, 0]]

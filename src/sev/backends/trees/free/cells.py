@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from sev.backends.free import replace_columns
 from sev.backends.trees.free.columns import as_column
 from sev.backends.trees.free.splits import ColumnSplits
 from sev.space import FeatureSpace
-from sev.typing import FloatArray, IntArray
+from sev.typing import Cells, FloatArray, IntArray
 
 Encode = Callable[[pd.DataFrame], FloatArray]
 
@@ -142,7 +142,7 @@ class CellFinder:
         """The cells of no values; the same object each time."""
         return self._no_states[feature]
 
-    def find_states(self, feature: int, values: Sequence[Sequence[Any]], row: pd.DataFrame) -> StateCells:
+    def find_states(self, feature: int, values: Sequence[Cells], row: pd.DataFrame) -> StateCells:
         """The cells of listed values; each has one entry for each column of the feature."""
         return self.merge(feature, self.encode_values(feature, values, row))
 
@@ -152,7 +152,7 @@ class CellFinder:
         known, added = more.state[: cells.n_cells], more.state[cells.n_cells :]
         return StateCells(known[cells.state], more.outcomes, more.encoded, cells.values), added
 
-    def encode_values(self, feature: int, values: Sequence[Sequence[Any]], row: pd.DataFrame) -> FloatArray:
+    def encode_values(self, feature: int, values: Sequence[Cells], row: pd.DataFrame) -> FloatArray:
         """The columns of a feature for listed values, other features as in a row."""
         frame = row.iloc[np.zeros(len(values), dtype=np.int64)].reset_index(drop=True)
         names = self._space.features[feature].columns
@@ -238,7 +238,7 @@ class CellFinder:
             )
 
         if wanted:  # most encoders keep numbers, or round them to float32
-            near, far = narrow(np.array([_to_ranks(guess) for guess in _guesses(threshold)]))
+            near, far = narrow(np.array([_to_ranks(guess) for guess in _guess_edges(threshold)]))
         while (far > near + 1).any():
             # a difference of ranks may be too large for an integer with a sign
             width = (far.astype(np.uint64) - near.astype(np.uint64)) // np.uint64(_PARTS)
@@ -339,7 +339,7 @@ class _Threshold(NamedTuple):
     falls: bool  # whether the column falls when the number rises
 
 
-def _guesses(thresholds: FloatArray) -> list[FloatArray]:
+def _guess_edges(thresholds: FloatArray) -> list[FloatArray]:
     """Raw values that often are the edge: the threshold itself, and the last that is rounded to it in float32; each
     with its neighbour, so that an edge is known on both sides.
     """

@@ -226,7 +226,7 @@ class Layout:
                 active[:, number] = (mine.low <= mine.high) | mine.missing
         return active
 
-    def split(self, cells: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    def split(self, cells: np.ndarray) -> list[np.ndarray]:
         """Entries of all cells, feature by feature."""
         return np.split(cells, self._first[1:-1], axis=-1)
 

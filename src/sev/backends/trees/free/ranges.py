@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sev.actions import ChoiceDestinations, NumberDestinations
 from sev.backends.trees.free.cells import NumberCells
@@ -61,7 +61,7 @@ def find_ranges(trees: FreeTrees, problem: CellProblem, rows: IntArray, sets: Bo
         one, moved = layout.features[number], np.flatnonzero(sets[:, number])
         points[moved, number] = _cells_of(one, targets[moved, number])
     ordered = np.array([one.is_number for one in layout.features], dtype=np.bool_)
-    marks: np.ndarray[Any, np.dtype[np.uint8]] = np.zeros((len(rows), layout.n_entries), dtype=np.uint8)
+    marks: NDArray[np.uint8] = np.zeros((len(rows), layout.n_entries), dtype=np.uint8)
     if len(rows):
         marks = run.native.grow(
             np.ascontiguousarray(at), layout.costs_of_sets(rows, sets), np.ascontiguousarray(points), ordered,
@@ -75,7 +75,7 @@ def find_ranges(trees: FreeTrees, problem: CellProblem, rows: IntArray, sets: Bo
         one, inside, moved = layout.features[number], parts[number], np.flatnonzero(sets[:, number])
         if isinstance(one.cells, NumberCells):
             missing[moved, number] = inside[moved, one.cells.missing]
-            low[moved, number], high[moved, number] = _intervals(one, rows[moved], inside[moved, :-1])
+            low[moved, number], high[moved, number] = _find_intervals(one, rows[moved], inside[moved, :-1])
         elif isinstance(one.destinations, ChoiceDestinations):
             works = inside[moved][:, one.cells.state] & one.destinations.allowed[rows[moved]]
             for place, mine in zip(moved.tolist(), works, strict=True):
@@ -95,7 +95,7 @@ def _cells_of(one: FeatureRows, targets: FloatArray) -> IntArray:
     return one.cells.state[np.argmax(same, axis=1)]
 
 
-def _intervals(one: FeatureRows, rows: IntArray, cells: BoolArray) -> tuple[FloatArray, FloatArray]:
+def _find_intervals(one: FeatureRows, rows: IntArray, cells: BoolArray) -> tuple[FloatArray, FloatArray]:
     """The least and the greatest permitted value of the marked cells of each row; NaN where none is marked."""
     assert isinstance(one.cells, NumberCells)
     mine, lowest, highest = one.destinations, one.cells.lowest, one.cells.highest

@@ -59,7 +59,9 @@ class TreeSearch:
             solution=solution,
             moves=moves,
             complete_values=self._is_complete(problem.destinations, problem.n_rows, listed),
-            enough=LazyList(len(moves.cost), lambda places: self._enough(wanted, solution, moves, np.array(places))),
+            enough=LazyList(
+                len(moves.cost), lambda places: self._find_enough(wanted, solution, moves, np.array(places))
+            ),
             listed=~waits,
         )
 
@@ -72,7 +74,9 @@ class TreeSearch:
             destinations=problem.destinations.take(mine),
             encoded=None if problem.encoded is None else problem.encoded[mine],
         )
-        [found] = self._ranges(self._cell_problem(alone)[0], np.zeros(1, dtype=np.int64), chosen[None], targets[None])
+        [found] = self._find_ranges(
+            self._cell_problem(alone)[0], np.zeros(1, dtype=np.int64), chosen[None], targets[None]
+        )
         return found
 
     def _cell_problem(self, problem: FreeProblem) -> tuple[CellProblem, ListedValues]:
@@ -104,15 +108,15 @@ class TreeSearch:
                 complete &= ~(one.low <= one.high)
         return complete
 
-    def _enough(
+    def _find_enough(
         self, problem: CellProblem, solution: Solution, moves: Moves, places: IntArray
     ) -> list[Mapping[int, Enough]]:
         """Proven ranges of some sets, by number of the feature."""
         owner = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))[places]
         sets = unpack(solution.masks, len(self._trees.space))[places]
-        return self._ranges(problem, owner, sets, moves.targets[places])
+        return self._find_ranges(problem, owner, sets, moves.targets[places])
 
-    def _ranges(
+    def _find_ranges(
         self, problem: CellProblem, owner: IntArray, sets: BoolArray, targets: FloatArray
     ) -> list[Mapping[int, Enough]]:
         ranges = find_ranges(self._trees, problem, owner, sets, targets)

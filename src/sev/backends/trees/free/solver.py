@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -23,7 +24,7 @@ from sev.backends.trees.free.problem import CellProblem, Goal
 from sev.backends.trees.free.splits import ColumnSplits
 from sev.core import Solution, Status, distinct_rows, pack
 from sev.space import FeatureSpace
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, Cells, Dtype, FloatArray, IntArray
 
 #: Work that one row may take when there is no time limit: roughly a second, in units of two nanoseconds.
 ROW_WORK = 500_000_000
@@ -74,14 +75,14 @@ class FreeTrees:
         self._intervals: IntervalTable | None = None
         self._known: tuple[list[FeatureCells], float, _native.CellForest] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is made on demand."""
         kept = FreeTrees.__new__(FreeTrees)
         kept.__dict__.update(self.__dict__, _layouts=None, _lock=None)
         kept._forget()
         return kept.__dict__
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _lock=threading.Lock(), _layouts=WeakKeyDictionary())
 
     def values_searched(self, features: IntArray) -> list[str]:
@@ -240,7 +241,7 @@ class FreeTrees:
 
         An encoded column depends on one feature, so that the choices of all features are encoded side by side.
         """
-        lists: list[tuple[int, tuple[tuple[Any, ...], ...]]] = [
+        lists: list[tuple[int, tuple[Cells, ...]]] = [
             (number, mine.choices)
             for number, mine in enumerate(problem.destinations.features)
             if isinstance(mine, ChoiceDestinations)
@@ -284,12 +285,12 @@ class FreeTrees:
 class _EncodedChoices(NamedTuple):
     """Choices of features, and what they are encoded to: the choice at a place of its list in the row of that place."""
 
-    lists: list[tuple[int, tuple[tuple[Any, ...], ...]]]
-    dtypes: list[Any]
+    lists: list[tuple[int, tuple[Cells, ...]]]
+    dtypes: list[Dtype]
     encoded: FloatArray
 
 
-def _are_same(one: list[tuple[int, Any]], other: list[tuple[int, Any]]) -> bool:
+def _are_same(one: Sequence[tuple[int, tuple[Cells, ...]]], other: Sequence[tuple[int, tuple[Cells, ...]]]) -> bool:
     """Whether lists of choices are the same objects: cells that are equal may be encoded differently (1 and True)."""
     return len(one) == len(other) and all(a[0] == b[0] and a[1] is b[1] for a, b in zip(one, other, strict=True))
 
@@ -381,7 +382,7 @@ class Run:
         targets = self._layout.targets(rows, searched.cells, sets, wanted)
         if self._problem.confirm:
             self._confirm(rows, sets, targets)
-        solution = self._solution(searched, sets)
+        solution = self._make_solution(searched, sets)
         keep = ~np.isin(rows, list(self._reasons))
         moves = Moves(
             targets=targets[keep], cost=searched.cost[keep], proven_cost=np.asarray(searched.cheapest[keep] != 0)
@@ -424,12 +425,12 @@ class Run:
         sets = cells != self._at[rows]
         targets = self._layout.targets(rows, cells, sets, "nearest")
         try:
-            return np.ascontiguousarray(self._problem.crosses(self._moved(rows, sets, targets)), dtype=np.bool_)
+            return np.ascontiguousarray(self._problem.crosses(self._move_rows(rows, sets, targets)), dtype=np.bool_)
         except Exception as error:  # whatever a model raises, it stops only the rows on which it raises
             self._reasons[row] = f"{type(error).__name__}: {error}"
             return np.zeros(len(cells), dtype=np.bool_)
 
-    def _moved(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> pd.DataFrame:
+    def _move_rows(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> pd.DataFrame:
         problem = self._problem
         return move_rows(problem.queries, self._trees.space, problem.destinations, rows, sets, targets)
 
@@ -445,7 +446,7 @@ class Run:
         """Put every set through the model."""
         for first in range(0, len(rows), _ROWS_PER_CALL):
             some = slice(first, first + _ROWS_PER_CALL)
-            moved = self._moved(rows[some], sets[some], targets[some])
+            moved = self._move_rows(rows[some], sets[some], targets[some])
             try:
                 crosses = np.asarray(self._problem.crosses(moved), dtype=np.bool_)
             except Exception:  # whatever a model raises, it stops only the rows on which it raises
@@ -460,7 +461,7 @@ class Run:
             self._reasons[row] = f"{type(error).__name__}: {error}"
             return False
 
-    def _solution(self, searched: _Searched, sets: BoolArray) -> Solution:
+    def _make_solution(self, searched: _Searched, sets: BoolArray) -> Solution:
         outcome, proven = searched.outcome, searched.proven
         any_set = searched.n_sets > 0
         offsets = np.concatenate([[0], np.cumsum(searched.n_sets)]).astype(np.int64)

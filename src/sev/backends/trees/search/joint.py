@@ -128,5 +128,5 @@ class JointRun(Run):
     def _query_margins(self) -> FloatArray | None:
         return self._margins
 
-    def _helpful(self) -> BoolArray | None:
+    def _find_helpful_features(self) -> BoolArray | None:
         return None

@@ -87,7 +87,7 @@ class Run:
             cap, rows = waiting.pop()
             if rows.size:  # all at once, so that the model scores the ties of all rows in one call
                 waiting += self._settle(Answers.join(list(self._search(rows, cap))), cap)
-        return self._solution()
+        return self._make_solution()
 
     # -- the plan, row by row ------------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Run:
         if self._problem.limits.within_size:
             large = self._from_size[rows] > self._max_size
             if large.any():
-                yield self._ended(rows[large], Outcome.TOO_LARGE, np.full(int(large.sum()), self._max_size))
+                yield self._end_rows(rows[large], Outcome.TOO_LARGE, np.full(int(large.sum()), self._max_size))
             rows = rows[~large]
             if not rows.size:
                 return
@@ -123,7 +123,7 @@ class Run:
             (large, Outcome.TOO_LARGE, np.full(rows.size, self._max_size)),
         ):
             if ended.any():
-                yield self._ended(rows[ended], outcome, proven[ended])
+                yield self._end_rows(rows[ended], outcome, proven[ended])
         left = ~none & ~large
         facts = {row: Facts(*some) for row, some in zip(rows[left].tolist(), known[left].tolist(), strict=True)}
         chosen: dict[Strategy | None, list[int]] = {plan.CUBIC: [], plan.TRIPLES: [], None: []}
@@ -147,7 +147,7 @@ class Run:
         while size <= facts.n_features:
             self._from_size[row] = size
             if size > self._max_size:
-                return self._ended(np.array([row]), Outcome.TOO_LARGE, np.array([self._max_size]))
+                return self._end_rows(np.array([row]), Outcome.TOO_LARGE, np.array([self._max_size]))
             if size >= plan.PROOF_SIZE and not feasible:
                 answers = self._prove(row, min(left, limit - left + plan.BRANCH_PROOF_WORK))
                 if answers.outcome[0] == Outcome.NONE:
@@ -163,7 +163,7 @@ class Run:
             if answers.outcome[0] != Outcome.OPEN:
                 return answers
             size += 1
-        return self._ended(np.array([row]), Outcome.NONE, np.array([facts.n_features]))
+        return self._end_rows(np.array([row]), Outcome.NONE, np.array([facts.n_features]))
 
     def _prove(self, row: int, work: int) -> Answers:
         """Whether any set crosses at all: greed may find one, else branch and bound may show that there is none."""
@@ -215,7 +215,7 @@ class Run:
         self._from_size[rows] = answers.proven[is_open] + 1
         return rows
 
-    def _ended(self, rows: IntArray, outcome: Outcome, proven: IntArray) -> Answers:
+    def _end_rows(self, rows: IntArray, outcome: Outcome, proven: IntArray) -> Answers:
         none = np.zeros(rows.size, dtype=np.int64)
         words = n_words(self._n_features)
         return Answers(
@@ -313,7 +313,7 @@ class Run:
         crosses[across] = self._problem.accepts(owner[across], sets)
         np.add.at(self._n_ties, owner[across[~crosses[across]]], 1)
 
-    def _solution(self) -> Solution:
+    def _make_solution(self) -> Solution:
         for row in self._reasons:
             self._lower_bound[row] = 0
         parts = self._sets or [self._no_sets()]
