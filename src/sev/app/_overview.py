@@ -256,8 +256,11 @@ class Overview:
 
     def _text_of(self, value: Any) -> str:
         """A cell with the marks of the language."""
-        marks = ("decimal", "thousands", "missing", "yes_text", "no_text")
-        return format_value(value, **{name: self._served.speaker.raw(name) for name in marks})
+        word = self._served.speaker.raw
+        return format_value(
+            value, decimal=word("decimal"), thousands=word("thousands"), missing=word("missing"),
+            yes_text=word("yes_text"), no_text=word("no_text"),
+        )  # fmt: skip
 
     def _group(self, rows: IntArray, *, label: str, **entries: Any) -> Group:
         statuses = self.statuses
