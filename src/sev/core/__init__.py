@@ -1,4 +1,4 @@
-"""The vocabulary that everything else may import and that imports nothing: how a search ended, the problem that every
+"""The vocabulary that every package may import and that imports none of them: how a search ended, the problem that every
 solver solves, the one container of answers, sets as bits, and the brute-force definition.
 """
 
