@@ -1,4 +1,4 @@
-"""How a fitted model is read, one folder per family."""
+"""A model's score and decision, and the forms that have an exact solver, one folder per family."""
 
 from sev.backends._agreement import check_decisions
 from sev.backends._categories import category_columns

@@ -77,7 +77,7 @@ def as_scores(outputs: ModelOutput, n_rows: int | None = None) -> np.ndarray:
     if array.dtype.kind == "O":
         array = _numbers_of_objects(array)
     if array.dtype.kind not in "fiub":
-        raise ModelError(f"The model's scores are of dtype {array.dtype}; numbers are needed.")
+        raise ModelError(f"The model's scores are of dtype {array.dtype}: return numbers, one for each row.")
     return array
 
 

@@ -32,7 +32,7 @@ def used_columns(names: list[str], form: TableForm) -> dict[ColumnLabel, str]:
     by_name = {str(column): column for column in form.columns}
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"The file has columns that occur more than once: {list_names(twice, 8)}.")
+        raise InputError(f"The file has columns that occur more than once: {list_names(twice, 8)}. Rename them.")
     missing = [name for name in by_name if name not in names]
     if missing and form.kind == "numpy" and len(names) == len(form.columns):
         return dict(zip(form.columns, names, strict=True))

@@ -112,7 +112,7 @@ def _csv_tables(stream: io.BufferedReader, delimiter: str, rows_per_table: int, 
         raise InputError(f"{name} is empty: expected a line with column names.")
     if len(names) != len(set(names)):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise InputError(f"{name} has columns that occur more than once: {list_names(twice, 8)}.")
+        raise InputError(f"{name} has columns that occur more than once: {list_names(twice, 8)}. Rename them.")
     batches = pa.csv.open_csv(
         stream,
         read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES),

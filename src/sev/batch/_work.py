@@ -126,7 +126,10 @@ def part_results(explain: PartitionExplainer, part: Part, schema: pa.Schema) -> 
             places = {"file": pa.array([part.label] * table.num_rows, type=pa.string()), **places}
         wanted = schema.names[len(places) :]
         if set(results.column_names) != set(wanted):
-            raise InputError(f"{part.label} does not have the columns of the files before it: {results.column_names}.")
+            raise InputError(
+                f"{part.label} does not have the columns of the files before it ({results.column_names}): give all "
+                "files the same columns."
+            )
         results = results.select(wanted)  # columns to carry over may come in another order
         yield pa.table(dict(zip(schema.names, [*places.values(), *results.columns], strict=True))).cast(schema)
         first += table.num_rows

@@ -1,5 +1,5 @@
-"""The vocabulary that everything else may import and that imports nothing: how a search ended, the problem that every
-solver solves, the one container of answers, sets as bits, and the brute-force definition.
+"""The vocabulary that every package may import and that imports none of them: how a search ended, the problem that
+every solver solves, the one container of answers, sets as bits, and the brute-force definition.
 """
 
 from sev.core._distinct import distinct_rows

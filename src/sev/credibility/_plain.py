@@ -97,7 +97,9 @@ def credibility_from_plain(
     except ArchiveError:
         raise
     except Exception as error:  # whatever a damaged file leads to
-        raise ArchiveError(f"The file's credibility is damaged: {type(error).__name__}: {error}.") from error
+        raise ArchiveError(
+            f"The file's credibility is damaged ({type(error).__name__}: {error}): save the explainer again."
+        ) from error
     is_line = isinstance(ranks, np.ndarray) and ranks.ndim == 1 and len(ranks) > 0
     if not is_line or not fits or not (np.diff(ranks) >= 0).all():
         raise ArchiveError("The file's credibility is damaged: save the explainer again.")

@@ -32,7 +32,7 @@ def folders(data_home: DataHome) -> list[Path]:
     if data_home is not None:
         places.append(Path(data_home).expanduser())
         if not places[0].is_dir():
-            raise DatasetNotFoundError(f"data_home={str(data_home)!r} is not a folder.")
+            raise DatasetNotFoundError(f"data_home={str(data_home)!r} is not a folder: pass one that exists.")
     if os.environ.get(VARIABLE):
         places.append(Path(os.environ[VARIABLE]).expanduser())
     return [*places, cache_home()]

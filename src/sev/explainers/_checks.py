@@ -50,7 +50,10 @@ def reference_scores(fitted: FittedReference, scorer: Scorer, form: TableForm, a
             "that the model takes."
         ) from error
     if not np.isfinite(scores).all():
-        raise InputError(f"The model's score of the reference ({fitted.name}) is {scores[~np.isfinite(scores)][0]}.")
+        raise InputError(
+            f"The model's score of the reference ({fitted.name}) is {scores[~np.isfinite(scores)][0]}: choose another "
+            "reference."
+        )
     positive = scorer.is_positive(scores)
     if positive.any() and not allow_positive:
         raise PositiveReferenceError(

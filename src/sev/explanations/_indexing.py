@@ -60,7 +60,9 @@ def places_of(key: object, index: pd.Index) -> IntArray:
             "For labels use .loc[...]."
         )
     if chosen.dtype.kind == "b" and len(chosen) != len(index):
-        raise InputError(f"The mask has {len(chosen)} entries but there are {len(index)} rows.")
+        raise InputError(
+            f"The mask has {len(chosen)} entries but there are {len(index)} rows: it must have one for each row."
+        )
     if chosen.dtype.kind == "b":
         return everything[chosen]
     places = chosen.astype(np.int64)

@@ -40,6 +40,7 @@ def test_what_was_once_wrong(seed):
 def test_every_family_takes_its_turn():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        drawn = [draw(seed) for seed in range(2 * len(FAMILIES))]
+        # a seed whose model decides all rows alike leaves its family to the next turn
+        drawn = [draw(seed) or draw(seed + len(FAMILIES)) for seed in range(len(FAMILIES))]
     assert {one.family for one in drawn if one is not None} == set(FAMILIES)
     assert len(FAMILIES) <= N_SEEDS or ONE_SEED or "SEV_CELLS_SEEDS" in os.environ
