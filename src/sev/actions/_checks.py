@@ -145,7 +145,8 @@ def _check_step(space: FeatureSpace, ground: Ground, step_of: Callable[[int], fl
     if not _has_multiple(held.low, held.high, step):
         raise InputError(
             f"steps[{name!r}]={plain_number(step)} leaves no permitted value: the background goes from "
-            f"{plain_number(held.low)} to {plain_number(held.high)}. Write a smaller step, or put {name!r} under frozen."
+            f"{plain_number(held.low)} to {plain_number(held.high)}. Write a smaller step, or put {name!r} under "
+            f"frozen."
         )
 
 
