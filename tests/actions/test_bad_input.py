@@ -76,6 +76,18 @@ def test_an_unknown_feature_is_named_with_the_entry(case, actions, message):
         ({"within": {"debt": sev.between(20, 30)}}, ["within['debt']=between(20, 30)", "from 0 to 8", "no permitted"]),
         ({"within": {"debt": sev.between(2.2, 2.8)}}, ["between(2.2, 2.8) holds no multiple of 1", "widen it"]),
         ({"within": {"income": sev.between(1, 2)}, "steps": {"income": 5}}, ["holds no multiple of steps['income']=5"]),
+        (
+            {"within": {"debt": sev.between(5, 90)}, "steps": {"debt": 20}},
+            ["no multiple of 20", "'debt'", "from 0 to 8"],
+        ),
+        (
+            {"increase": ["late"], "within": {"late": sev.between(-3, 0)}},
+            ["increase names 'late'", "between(-3, 0)", "larger"],
+        ),
+        (
+            {"decrease": ["late"], "within": {"late": sev.between(3, 9)}},
+            ["decrease names 'late'", "between(3, 9)", "smaller"],
+        ),
         ({"within": {"debt": ("+1", "-1")}}, ["within['debt']", "+1", "-1"]),
         ({"within": {"debt": ("a bit", "+1")}}, ["within['debt']", "a bit", "%"]),
         ({"increase": ["debt"], "within": {"debt": ("-5", "+0")}}, ["increase names 'debt'", "no larger value"]),
@@ -160,3 +172,27 @@ def test_a_row_outside_the_background_is_explained_and_what_does_not_change_stay
 def test_a_number_that_stands_alone_in_a_rule_is_refused(case):
     with pytest.raises(InputError, match=r"'debt' stands alone in 'debt'.*such as debt > 0"):
         made(case, rules=["debt"])
+
+
+def test_a_step_of_which_the_background_holds_no_multiple_is_refused(case):
+    rows, labels, score = case
+    far = rows.assign(debt=rows.debt + 11)
+
+    def low_score(frame):
+        return score(frame.assign(debt=frame.debt - 11))
+
+    with pytest.raises(InputError, match=r"steps\['debt'\]=50 leaves no permitted value.*from 11 to 19.*smaller step"):
+        sev.Explainer(low_score, far, labels, target=1, actions=sev.Actions(steps={"debt": 50}))
+    sev.Explainer(low_score, far, labels, target=1, actions=sev.Actions(steps={"debt": 6}))
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [{"increase": ["debt"]}, {"within": {"debt": ("-1", "+1")}}, {"frozen": ["money"], "decrease": ["income"]}],
+)
+def test_directions_of_one_column_of_a_group_are_refused_by_the_name_that_was_written(case, actions):
+    rows, labels, score = case
+    with pytest.raises(InputError, match=r"names '(debt|income)'.*the group 'money' \('debt', 'income'\)"):
+        sev.Explainer(
+            score, rows, labels, target=1, groups={"money": ["debt", "income"]}, actions=sev.Actions(**actions)
+        )

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -166,3 +167,33 @@ def test_alone_with_values_of_the_reference_looks_at_one_value(case):
         if one.size == 1 and one.sets_complete:
             works = found.loc[label].index[found.loc[label, "works"]]
             assert {names[0] for names in one.sets} == set(works)
+
+
+@pytest.mark.parametrize("step", [1, 7, 0.25, None])
+def test_the_share_of_numbers_with_many_values_is_exact_for_trees(step):
+    generator = np.random.default_rng(5)
+    rows = pd.DataFrame({"a": generator.integers(0, 900, 500), "b": generator.normal(0, 20, 500).round(1)})
+    labels = ((rows.a % 300 > 120) ^ (rows.b > 0)).astype(int)
+    model = GradientBoostingClassifier(n_estimators=20, max_depth=3, random_state=0).fit(rows, labels)
+    actions = sev.Actions(increase=["a"], steps={} if step is None else {"a": max(1, step), "b": step})
+    explainer = sev.Explainer(model, rows, labels, actions=actions, allow_positive_reference=True)
+    queries = rows[model.predict(rows) == 1].iloc[:8]
+    found = explainer.alone(queries)
+    shares = set()
+    for label, query in queries.iterrows():
+        for name in "ab":
+            fine = step is None and name == "b"  # every number is permitted: the share of its range
+            size = 0.02 if fine else max(1, step or 1) if name == "a" else step
+            first = np.ceil((query.a + 1 if name == "a" else rows.b.min()) / size)
+            options = np.arange(first, np.floor(rows[name].max() / size) + 1) * size
+            options = options[options != query[name]]
+            points = pd.DataFrame([query] * len(options)).assign(**{name: options})
+            line = found.loc[(label, name)]
+            good = model.predict(points) == 0 if len(points) else np.zeros(0)
+            assert line["searched"] == "all"
+            assert line["works"] == good.any()
+            share = good.mean() if len(good) else 0.0
+            assert line["share"] == pytest.approx(share, abs=2e-3 if fine else 1e-12)
+            assert fine or line["n_values"] == len(options)
+            shares.add(line["share"])
+    assert len(shares) > 6

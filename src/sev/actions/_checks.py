@@ -26,7 +26,9 @@ def check_actions(
     for name, mine in zip(space.names, ground.features, strict=True):
         _check_feature(actions, space, name, mine)
     for name, limits in actions.within.items():
-        _check_limits(space, ground, step_of, name, limits)
+        _check_limits(actions, space, ground, step_of, name, limits)
+    for name in actions.steps:
+        _check_step(space, ground, step_of, name)
     for rule in actions.rules:
         _check_rule(space, ground, rule)
 
@@ -63,6 +65,9 @@ def _check_feature(actions: Actions, space: FeatureSpace, name: str, ground: Fea
             if isinstance(one, (str, bool)):
                 raise InputError(f"allowed[{name!r}] lists {one!r}, but {name!r} holds numbers: list numbers.")
         return
+    columns = space.features[number].columns
+    if len(columns) > 1:
+        _check_group(actions, space, name, number)
     for entry in ("increase", "decrease"):
         if is_named(actions, space, entry, number) and not ground.is_ordered:
             raise InputError(
@@ -83,24 +88,71 @@ def _check_feature(actions: Actions, space: FeatureSpace, name: str, ground: Fea
             )
 
 
+def _check_group(actions: Actions, space: FeatureSpace, name: str, number: int) -> None:
+    """Refuse directions and limits of one column of a group: its columns change together."""
+    columns = list(map(str, space.features[number].columns))
+    for entry in ("increase", "decrease", "within", "steps"):
+        for column in columns:
+            if column in getattr(actions, entry):
+                raise InputError(
+                    f"{entry} names {column!r}, which moves together with the other columns of the group {name!r} "
+                    f"({_few(columns)}): take it out of the group, or state it in rules."
+                )
+
+
 def _check_limits(
-    space: FeatureSpace, ground: Ground, step_of: Callable[[int], float | None], name: str, limits: Any
+    actions: Actions,
+    space: FeatureSpace,
+    ground: Ground,
+    step_of: Callable[[int], float | None],
+    name: str,
+    limits: Any,
 ) -> None:
     number = int(np.flatnonzero(space.select([name], what="within"))[0])
     held = ground.features[number]
     if not isinstance(limits, Between) or not isinstance(held, NumberGround) or math.isnan(held.low):
         return
     shown = f"within[{name!r}]={limits}"
+    span = f"from {plain_number(held.low)} to {plain_number(held.high)}"
     if limits.low > held.high or limits.high < held.low:
         raise InputError(
-            f"{shown} lies outside the background, which goes from {plain_number(held.low)} to "
-            f"{plain_number(held.high)}: no permitted value is left. Write bounds that reach into it, or put "
-            f"{name!r} under frozen."
+            f"{shown} lies outside the background, which goes {span}: no permitted value is left. Write bounds that "
+            f"reach into it, or put {name!r} under frozen."
         )
+    for entry, none_left, way in (
+        ("increase", limits.high <= held.low, "larger"),
+        ("decrease", limits.low >= held.high, "smaller"),
+    ):
+        if none_left and is_named(actions, space, entry, number):
+            raise InputError(
+                f"{entry} names {name!r}, but {shown} leaves no {way} value for anybody in the background, which goes "
+                f"{span}. Write other bounds, or put {name!r} under frozen."
+            )
     step = step_of(number)
-    low, high = np.array([limits.low]), np.array([limits.high])
-    if step is not None and first_on_grid(low, step)[0] > last_on_grid(high, step)[0]:
-        raise InputError(f"{shown} holds no multiple of {plain_number(step)}, the step of {name!r}: widen it.")
+    if step is not None and not _has_multiple(max(limits.low, held.low), min(limits.high, held.high), step):
+        raise InputError(
+            f"{shown} holds no multiple of {plain_number(step)}, the step of {name!r}, within the background, which "
+            f"goes {span}: widen it."
+        )
+
+
+def _check_step(space: FeatureSpace, ground: Ground, step_of: Callable[[int], float | None], name: str) -> None:
+    """Refuse a step of which the background's range holds no multiple: the feature could never change."""
+    number = int(np.flatnonzero(space.select([name], what="steps"))[0])
+    held, step = ground.features[number], step_of(number)
+    if not isinstance(held, NumberGround) or math.isnan(held.low) or step is None:
+        return
+    if not _has_multiple(held.low, held.high, step):
+        raise InputError(
+            f"steps[{name!r}]={plain_number(step)} leaves no permitted value: the background goes from "
+            f"{plain_number(held.low)} to {plain_number(held.high)}. Write a smaller step, or put {name!r} under "
+            f"frozen."
+        )
+
+
+def _has_multiple(low: float, high: float, step: float) -> bool:
+    """Whether a closed interval holds a multiple of a step."""
+    return bool(first_on_grid(np.array([low]), step)[0] <= last_on_grid(np.array([high]), step)[0])
 
 
 def _check_rule(space: FeatureSpace, ground: Ground, rule: Rule) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from sev.actions import ChoiceDestinations, NumberDestinations, reference_destinations
-from sev.backends.free import CandidateSearch, candidates_of, move_rows
+from sev.backends.free import CandidateSearch, move_rows
 from sev.core import Limits, Status
+from sev.explainers._alone_values import find_intervals, values_to_score
 from sev.explainers._free import FreeWork
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
 from sev.explainers._vertices import score_rows_safely
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from sev.explainers._explainer import Explainer
     from sev.explainers._task import Task
 
-#: Values of one feature that are scored, where not all can be.
-_MOST_VALUES = 64
 #: Rows that are looked at together; each has the values of all its features scored.
 _ROWS_AT_ONCE = 64
 
@@ -90,17 +89,18 @@ def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values:
     else:
         destinations = task.bound.destinations(queries, references, assigned, values, anywhere)
     observed = task.bound.observed()
+    intervals = find_intervals(task, queries, destinations)
     wanted = [
         (row, feature)
         for row, feature in zip(*np.nonzero(usable), strict=True)
         if isinstance(destinations.features[feature], (NumberDestinations, ChoiceDestinations))
     ]
     listed = [
-        candidates_of(destinations.features[feature], row, observed.get(feature), _MOST_VALUES)
+        values_to_score(destinations.features[feature], row, observed.get(feature), intervals.get(int(feature)))
         for row, feature in wanted
     ]
-    counts = np.array([len(one.targets) for one in listed], dtype=np.int64)
-    line = np.repeat(np.arange(len(wanted)), counts)
+    line = np.repeat(np.arange(len(wanted)), [len(one.targets) for one in listed])
+    parts = np.concatenate([np.zeros(0), *(one.parts for one in listed)])
     crosses = np.zeros(0, dtype=np.bool_)
     if line.size:
         pairs = np.array(wanted, dtype=np.int64)[line]
@@ -113,21 +113,24 @@ def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values:
         for rule in task.bound.rules:
             kept = ~rule.broken(task.bound.cells(rule, queries))
             crosses &= ~(kept[pairs[:, 0]] & rule.broken(task.bound.cells(rule, moved)))
-    good = np.bincount(line[crosses], minlength=len(wanted))
+    works = np.bincount(line[crosses], minlength=len(wanted)) > 0
+    good = np.bincount(line[crosses], parts[crosses], minlength=len(wanted))
+    whole = np.bincount(line, parts, minlength=len(wanted))
+    n_values = np.array([one.n_values for one in listed], dtype=np.int64)
     searched = np.array(["all" if one.complete else "candidates" for one in listed], dtype=object)
-    works = _settle(task, queries, assigned, wanted, (good == 0) & (searched != "all"), values)
-    for place, has_value in works.items():
+    for place, has_value in _settle(task, queries, assigned, wanted, ~works & (searched != "all"), values).items():
         if has_value:  # one that is not among the candidates
-            good[place], counts[place] = 1, counts[place] + 1
+            works[place], good[place] = True, 1.0
+            whole[place], n_values[place] = whole[place] + 1.0, n_values[place] + 1
         else:
             searched[place] = "all"
     return pd.DataFrame(
         {
             "row": [row for row, _ in wanted],
             "feature": [task.space.names[feature] for _, feature in wanted],
-            "works": good > 0,
-            "share": good / np.maximum(counts, 1),
-            "n_values": counts,
+            "works": works,
+            "share": np.divide(good, whole, out=np.zeros(len(wanted)), where=whole > 0),
+            "n_values": n_values,
             "searched": searched,
         }
     )

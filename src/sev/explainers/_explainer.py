@@ -292,9 +292,11 @@ class Explainer(ExplainerSetup):
     def alone(self, X: NativeTable, *, values: Values = "any") -> pd.DataFrame:
         """For each explained row and feature: can it change the decision alone, and with which share of its values?
 
-        Each permitted value is scored by the model. Of a number with many values only those that occur in the
-        background are scored; ``searched`` is "candidates" then. Where none of these works, linear, additive and tree
-        models are searched over all values: ``searched`` is "all" where that proves that none does.
+        Each permitted value is scored by the model. Of a number with many values, tree ensembles score one of each
+        interval that no tree divides, which decides about all values in it. Other models, and features that a rule
+        names, have only values that occur in the background scored; ``searched`` is "candidates" then. Where none of
+        these works, linear, additive and tree models are searched over all values: ``searched`` is "all" where that
+        proves that none does.
 
         Parameters
         ----------
@@ -305,7 +307,8 @@ class Explainer(ExplainerSetup):
         -------
         DataFrame
             Indexed by row and feature: ``works`` (whether some value changes the decision), ``share`` (of how many of
-            the ``n_values`` scored that is true) and ``searched``. Features that may not change are left out.
+            the ``n_values`` that is true; where every number is permitted, and all are decided, of what part of the
+            permitted range) and ``searched``. Features that may not change are left out.
 
         Raises
         ------

@@ -12,6 +12,7 @@ from sev.backends._links import inner_backend
 from sev.backends._reading import Reading
 from sev.backends.free import Enough, FreeProblem, FreeSolution
 from sev.backends.trees._backend import TreeBackend
+from sev.backends.trees.free.cells import NumberCells
 from sev.backends.trees.free.problem import CellProblem, Goal
 from sev.backends.trees.free.ranges import find_ranges
 from sev.backends.trees.free.solver import FreeTrees, solve_free
@@ -78,6 +79,19 @@ class TreeSearch:
             self._cell_problem(alone)[0], np.zeros(1, dtype=np.int64), chosen[None], targets[None]
         )
         return found
+
+    def intervals(self, problem: FreeProblem) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """The ends of intervals of each number within which no tree tells two values apart, by number of the feature.
+
+        Numbers whose encoding neither rises nor falls have none.
+
+        Raises
+        ------
+        CannotReadError
+            When a query lies where the cells are not those of its own encoding.
+        """
+        cells = [one.cells for one in self._trees.lay_out(self._cell_problem(problem)[0]).features]
+        return {number: (one.lowest, one.highest) for number, one in enumerate(cells) if isinstance(one, NumberCells)}
 
     def _cell_problem(self, problem: FreeProblem) -> tuple[CellProblem, ListedValues]:
         """The problem over cells, and the values of numbers that are listed."""
