@@ -3,9 +3,9 @@
 ``import sev`` itself loads next to nothing: what a name needs is loaded when the name is first used. So the second
 figure, with the explainer, is the one that a program which explains something waits for.
 
-All modules are compiled to bytecode first, in a folder of this run: an installation holds it, a checkout in which Python
-may not write does not, and compiling the package anew takes several times as long as loading it. Times are processor
-time, the best of a few.
+All modules are compiled to bytecode first, in a folder of this run: an installation holds it, a checkout in which
+Python may not write does not, and compiling the package anew takes several times as long as loading it. Times are
+processor time, the best of a few.
 """
 
 import json
