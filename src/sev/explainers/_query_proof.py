@@ -181,16 +181,14 @@ class QueryProof:
             parts = [self._covering_sets(row) for row in range(len(strange))]
         else:
             usual = self._select_usable(np.flatnonzero((self._hashes % np.uint64(_ONE_IN) == 0) & ~strange))
-            parts = [(usual, self._random_sets(usual, 0))]
+            parts = [(usual, self._random_sets(usual, 1)[0])]
         if strange.any():
             odd = self._select_usable(np.flatnonzero(strange))
             # with what is strange in a row left in it: what is imputed for it, or read into it, must not move with the
             # rest
             kept = self._active[odd] & ~self._strange[odd]
-            parts.append((odd, kept))
-            for number in range(1, _VERTICES_OF_A_STRANGE_ROW):
-                sets = self._random_sets(odd, number)
-                parts.append((odd, sets & kept if number == 1 else sets))
+            _, some, *others = self._random_sets(odd, _VERTICES_OF_A_STRANGE_ROW)
+            parts += [(odd, sets) for sets in (kept, some & kept, *others)]
         if len(parts) == 1:
             return parts[0]
         nothing = np.zeros(0, dtype=np.int64), np.zeros((0, self._active.shape[1]), dtype=np.bool_)
@@ -248,12 +246,12 @@ class QueryProof:
         """Of some rows those with an active feature."""
         return rows[self._active[rows].any(axis=1)]
 
-    def _random_sets(self, rows: IntArray, number: int) -> BoolArray:
-        """About half of each row's active features."""
+    def _random_sets(self, rows: IntArray, n_sets: int) -> BoolArray:
+        """About half of each row's active features, several times; (n_sets, n_rows, n_features)."""
         features = np.arange(1, self._active.shape[1] + 1, dtype=np.uint64)
-        with np.errstate(over="ignore"):
-            seeds = self._hashes[rows] + np.uint64(number + 1) * _MIX
-            bits = _scramble(np.asarray(seeds[:, None] + features[None, :] * _MIX, dtype=np.uint64))
+        numbers = np.arange(1, n_sets + 1, dtype=np.uint64)
+        seeds = self._hashes[rows] + (numbers * _MIX)[:, None]
+        bits = _scramble(np.asarray(seeds[:, :, None] + features * _MIX, dtype=np.uint64))
         return self._active[rows] & (bits >> np.uint64(63) == 1)
 
     def _covering_sets(self, row: int) -> tuple[IntArray, BoolArray]:
@@ -264,8 +262,7 @@ class QueryProof:
         come from different sides is found out.
         """
         features = np.flatnonzero(self._active[row])
-        with np.errstate(over="ignore"):
-            order = np.argsort(_scramble(self._hashes[row] + (features + 1).astype(np.uint64) * _MIX))
+        order = np.argsort(_scramble(self._hashes[row] + (features + 1).astype(np.uint64) * _MIX))
         numbers = np.empty_like(order)
         numbers[order] = np.arange(len(order))
         n_bits = max(0, len(features) - 1).bit_length()
@@ -278,7 +275,6 @@ class QueryProof:
 
 def _scramble(numbers: MaskArray) -> MaskArray:
     """Spread numbers over all bits, the same on every machine (the finaliser of splitmix64)."""
-    with np.errstate(over="ignore"):
-        numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
-        numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
-        return numbers ^ (numbers >> np.uint64(31))
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    return numbers ^ (numbers >> np.uint64(31))

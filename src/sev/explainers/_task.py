@@ -234,29 +234,37 @@ class Task:
         waits = np.zeros(len(rows), dtype=np.bool_)
         if later:
             waits = work.read & solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete)
-        status = np.full(n_rows, Status.NOT_TARGET.code, dtype=np.int8)
+
+        def among_all(values: np.ndarray, otherwise: Any) -> np.ndarray:
+            """One value for each row that was scored, from those of the rows that were searched."""
+            if len(rows) == n_rows:
+                return values
+            everything = np.full(n_rows, otherwise, dtype=values.dtype)
+            everything[rows] = values
+            return everything
+
+        status = among_all(solution.status, Status.NOT_TARGET.code)
         status[list(reasons)] = Status.ERROR.code
-        found = _spread(np.zeros(n_rows, dtype=np.int64), rows, np.diff(solution.offsets))
-        assigned = work.assigned
+        found = among_all(np.diff(solution.offsets), 0)
         answers = Answers(
-            status=_spread(status, rows, solution.status),
-            lower_bound=_spread(np.zeros(n_rows, dtype=np.int64), rows, solution.lower_bound),
+            status=status,
+            lower_bound=among_all(solution.lower_bound, 0),
             score=scores,
-            result_score=_spread(np.full(n_rows, np.nan), rows, result_scores),
+            result_score=among_all(result_scores, np.nan),
             target=np.full(n_rows, self.number, dtype=np.int64),
-            reference=_spread(np.zeros(n_rows, dtype=np.int64), rows, assigned) + self.first_reference,
+            reference=among_all(work.assigned, 0) + self.first_reference,
             offsets=np.concatenate([[0], np.cumsum(found)]),
             masks=solution.masks,
-            complete=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
-            listed=_spread(np.ones(n_rows, dtype=np.bool_), rows, ~waits),
+            complete=among_all(solution.complete, True),
+            listed=among_all(~waits, True),
             size_without_limit=np.full(n_rows, np.nan),
-            first_of_all=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
+            first_of_all=among_all(solution.complete, True),
             reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
         )
         return Outcome(
             answers=answers,
-            read=_spread(np.zeros(n_rows, dtype=np.bool_), rows, work.read),
-            strange=_spread(np.zeros(n_rows, dtype=np.bool_), rows, work.strange),
+            read=among_all(work.read, False),
+            strange=among_all(work.strange, False),
             doubts=replace(work.doubts, rows={int(rows[row]): reason for row, reason in work.doubts.rows.items()}),
         )
 
@@ -504,8 +512,3 @@ class Task:
         except Exception:  # some row makes the model raise: found out below
             return *self.score_safely(queries), None
         return scores, reasons_of_bad(scores), transformed
-
-
-def _spread(everything: np.ndarray, rows: IntArray, values: np.ndarray) -> np.ndarray:
-    everything[rows] = values
-    return everything

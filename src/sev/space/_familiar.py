@@ -61,10 +61,13 @@ class Familiar:
         """
         dtypes = column_dtypes(queries) if dtypes is None else dtypes
         plain = self._plain_columns(dtypes)
-        if plain.all() and self._holds(queries.to_numpy(dtype=np.float64)):
-            return np.zeros((len(queries), len(self._space)), dtype=np.bool_)
         strange = np.zeros((len(queries), len(self._columns)), dtype=np.bool_)
-        if plain.any():
+        if plain.all():  # pandas takes long to choose columns
+            numbers = queries.to_numpy(dtype=np.float64)
+            if self._holds(numbers):
+                return np.zeros((len(queries), len(self._space)), dtype=np.bool_)
+            self._mark_numbers(numbers, slice(None), strange)
+        elif plain.any():
             together = np.flatnonzero(plain)
             self._mark_numbers(queries.iloc[:, together].to_numpy(dtype=np.float64), together, strange)
         for number in np.flatnonzero(~plain).tolist():
