@@ -297,7 +297,7 @@ class Run:
     def _query_margins(self) -> FloatArray | None:
         return self._session.query_margins()
 
-    def _helpful(self) -> BoolArray | None:
+    def _find_helpful_features(self) -> BoolArray | None:
         helpful = np.zeros((self._n_rows, self._n_features), dtype=np.bool_)
         none = np.flatnonzero(self._status == Status.UNEXPLAINABLE.code)
         if none.size:
@@ -337,5 +337,5 @@ class Run:
             reasons=self._reasons,
             query_margins=self._query_margins(),
             set_margins=values if self._problem.direction < 0 else -values,
-            helpful=self._helpful(),
+            helpful=self._find_helpful_features(),
         )

@@ -62,7 +62,7 @@ class Solver:
             minus=problem.kind == "minus", sign=sign, sure=sure, limit=limit,
             max_size=_MOST_SIZE if max_size is None else min(max_size, _MOST_SIZE),
         )  # fmt: skip
-        marked = self._forest_for(problem.reference, problem.n_rows)
+        marked = self._forest_for(problem.reference, len(problem.queries))
         patterns = self._patterns_for(problem, sign, marked)
         session = _native.Session(
             marked, patterns,
