@@ -3,7 +3,7 @@
 Run ``OMP_NUM_THREADS=1 python benchmarks/app_edits.py``. German Credit (20 raw columns, categories among them) in a
 pipeline with gradient boosting of 200 trees of depth 3; ``sev app`` serves it, Chromium shows it. Each edit is an input
 event on a field of the form; its time ends in the frame after the one in which the new answer was drawn. ``--mode any``
-searches all permitted values.
+searches all permitted values, ``--actions`` serves an explainer with a frozen feature and one-way ones.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ if (!app.session.stale) { handlers.pop(); done(null); }
 """
 
 
-def make_files(folder: Path) -> None:
+def make_files(folder: Path, actions: sev.Actions | None) -> None:
     """An explainer and a table."""
     X, y = sev.datasets.load_german_credit(return_X_y=True)
     X_train, X_test, y_train, _ = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
@@ -65,7 +65,7 @@ def make_files(folder: Path) -> None:
         (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")), remainder="passthrough"
     )
     model = make_pipeline(encode, GradientBoostingClassifier(n_estimators=200, max_depth=3, random_state=0))
-    sev.Explainer(model.fit(X_train, y_train), X_train, y_train).save(folder / "trees.sev")
+    sev.Explainer(model.fit(X_train, y_train), X_train, y_train, actions=actions).save(folder / "trees.sev")
     X_test.to_csv(folder / "rows.csv", index=False)
 
 
@@ -136,9 +136,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edits", type=int, default=200)
     parser.add_argument("--mode", choices=["reference", "typical", "any"], default="reference")
+    parser.add_argument("--actions", action="store_true", help="some features are frozen or go one way only")
     given = parser.parse_args()
+    actions = sev.Actions(frozen=["age"], decrease=["duration", "credit_amount"]) if given.actions else None
     with tempfile.TemporaryDirectory() as name:
-        make_files(Path(name))
+        make_files(Path(name), actions)
         process, address = start_server(Path(name))
         driver = start_browser()
         try:
