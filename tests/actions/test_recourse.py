@@ -197,3 +197,41 @@ def test_the_share_of_numbers_with_many_values_is_exact_for_trees(step):
             assert fine or line["n_values"] == len(options)
             shares.add(line["share"])
     assert len(shares) > 6
+
+
+@pytest.mark.filterwarnings("ignore::sev.exceptions.RuleWarning")
+def test_the_price_over_reference_values_is_that_of_an_explanation_with_the_lock(case, monkeypatch):
+    rows, model, explainer = case
+    searches, usual = [], type(explainer).explain_rows
+    monkeypatch.setattr(
+        type(explainer), "explain_rows", lambda *given, **options: searches.append(1) or usual(*given, **options)
+    )
+    labels = rows.index[model.predict(rows) == 1][:25]
+    wanted = sev.Explainer(model, rows, model.predict(rows), actions=sev.Actions(costs={"a": 3.0}, increase=["c"]))
+    seen = set()
+    for one in (wanted, wanted.with_actions(None)):
+        for label in labels:
+            searches.clear()
+            prices = one.price(rows.loc[label], list("abcd"), values="reference")
+            seen.add(len(searches))
+            for lock, line in prices.iterrows():
+                other = one.explain_one(rows.loc[label], restricted=list("abcd") if lock == "all of them" else [lock])
+                assert (None if pd.isna(line["size_with"]) else line["size_with"]) == other.size
+                assert (None if pd.isna(line["cost_with"]) else line["cost_with"]) == pytest.approx(other.cost)
+    assert min(seen) < 5  # a lock that leaves a smallest set needs no search
+
+
+def test_rows_of_permitted_values_are_made_and_scored_once(case):
+    rows, model, _ = case
+    explainer = sev.Explainer(
+        model, rows, model.predict(rows), actions=sev.Actions(within={"a": ("-1", "+1")}, decrease=["b"])
+    )
+    [task] = explainer.tasks
+    queries, assigned = rows[model.predict(rows) == 1].iloc[:3], np.zeros(3, dtype=np.int64)
+    found = task.nearest.permit(queries, assigned)
+    assert found.rows is not task.reference.rows
+    assert task.nearest.permit(queries.copy(), assigned).rows is found.rows
+    assert task.compared_with(found) is task.compared_with(task.nearest.permit(queries, assigned))
+    other = task.nearest.permit(queries.assign(a=0), assigned)
+    assert other.key != found.key
+    assert task.compared_with(other) is not task.compared_with(found)

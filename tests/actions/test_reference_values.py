@@ -13,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import sev
-from sev.actions import permitted_references
 from sev.exceptions import InputError, RuleWarning
 
 NUMBERS = ["a", "b", "c", "d"]
@@ -280,7 +279,7 @@ def test_every_destination_is_the_nearest_permitted_value():
             actions=as_actions(entries), allow_positive_reference=True,
         )  # fmt: skip
         [task] = explainer.tasks
-        found = permitted_references(task.bound, rows, task.reference.rows, np.zeros(len(rows), dtype=np.int64))
+        found = task.nearest.permit(rows, np.zeros(len(rows), dtype=np.int64))
         for row in range(len(rows)):
             for number, name in enumerate(rows.columns):
                 if name in entries["frozen"]:

@@ -7,7 +7,7 @@ import pytest
 import sev
 from sev.app import Service, Table
 from sev.app._models import Person
-from sev.app._recent import Recent
+from sev.core import Recent
 
 
 def check_same(served, row, edits):

@@ -81,13 +81,13 @@ def test_what_a_lock_hides_is_searched_for_all_of_them_at_once(service, refused,
     from sev.explainers._source import ExplainerSource
 
     sizes = []
-    explain = ExplainerSource.explain
+    answer = ExplainerSource.answer
 
     def count(self, queries):
         sizes.append(len(queries))
-        return explain(self, queries)
+        return answer(self, queries)
 
-    monkeypatch.setattr(ExplainerSource, "explain", count)
+    monkeypatch.setattr(ExplainerSource, "answer", count)
     requests = requests_of(refused[:4], mode=mode, limits={"duration": {"frozen": True}})
     together = list(service.explain_together(requests, [Ticket(60) for _ in requests]))
     assert sizes == [4]

@@ -1,3 +1,4 @@
+import os
 import pickle
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def test_another_process_gives_the_same_hash(name):
     folders = [path.rpartition("/")[0] for path in (cases.__file__, __file__)]
     run = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONPATH": ":".join([*folders, *sys.path]), "PYTHONHASHSEED": "11"},
+        env={**os.environ, "PYTHONPATH": ":".join([*folders, *sys.path]), "PYTHONHASHSEED": "11"},
         capture_output=True,
         text=True,
         check=True,

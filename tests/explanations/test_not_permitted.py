@@ -96,13 +96,13 @@ def searched_again(monkeypatch):
     from sev.explainers._source import ExplainerSource
 
     counts = []
-    explain = ExplainerSource.explain
+    answer = ExplainerSource.answer
 
     def count(self, queries):
         counts.append(len(queries))
-        return explain(self, queries)
+        return answer(self, queries)
 
-    monkeypatch.setattr(ExplainerSource, "explain", count)
+    monkeypatch.setattr(ExplainerSource, "answer", count)
     return counts
 
 

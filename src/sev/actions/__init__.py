@@ -15,7 +15,7 @@ from sev.actions._destinations import (
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
 from sev.actions._ground import ChoiceGround, FeatureGround, Ground, NumberGround, cell_key
 from sev.actions._kept_rules import KeptRules
-from sev.actions._nearest import PermittedReferences, permitted_references, reference_destinations
+from sev.actions._nearest import NearestReferences, PermittedReferences, reference_destinations
 from sev.actions._numbers import grid_ends, permitted_number
 from sev.actions._rules import Rule
 from sev.actions._suggest import suggest_actions
@@ -32,6 +32,7 @@ __all__ = [
     "Ground",
     "KeptRules",
     "Moves",
+    "NearestReferences",
     "NumberDestinations",
     "NumberGround",
     "NumberTable",
@@ -46,7 +47,6 @@ __all__ = [
     "move_costs",
     "on_grid",
     "permitted_number",
-    "permitted_references",
     "reference_destinations",
     "suggest_actions",
 ]

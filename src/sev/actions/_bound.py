@@ -240,7 +240,7 @@ class BoundActions:
                 weight=self.weight(number),
             )
             for number, ground in enumerate(self.ground.features)
-            if isinstance(ground, NumberGround) and self._entry("allowed", number, None) is None
+            if isinstance(ground, NumberGround) and self.is_number(number)
         )
 
     @staticmethod
@@ -428,6 +428,58 @@ class BoundActions:
         return Order(
             np.array([place.get(cells_key(one), np.nan) for one in choices]), np.where(places < 0, np.nan, places)
         )
+
+    def is_number(self, number: int) -> bool:
+        """Whether a feature takes numbers of a range, and not only values of a list.
+
+        Parameters
+        ----------
+        number : int
+            Place of the feature.
+
+        Returns
+        -------
+        bool
+            False for categories, one-hot groups, and numbers of which the actions list the values.
+        """
+        return isinstance(self.ground.features[number], NumberGround) and self._entry("allowed", number, None) is None
+
+    def is_limited(self, number: int) -> bool:
+        """Whether actions say which values of a list a feature may become; all that occur, if not.
+
+        Parameters
+        ----------
+        number : int
+            Place of the feature.
+
+        Returns
+        -------
+        bool
+            True also where it may become missing.
+        """
+        named = any(self._is_named(entry, number) for entry in ("increase", "decrease", "allow_missing"))
+        return named or self._entry("allowed", number, None) is not None
+
+    def may_become(self, number: int, rows: pd.DataFrame) -> BoolArray:
+        """Whether a feature that no action limits may become what it is in each of some rows.
+
+        Parameters
+        ----------
+        number : int
+            Place of the feature.
+        rows : DataFrame
+            Rows.
+
+        Returns
+        -------
+        ndarray of bool
+            False where a value is missing, or was never seen.
+        """
+        choices, _, _ = self._choices_of(number)
+        places = self.places(number, rows, choices)
+        known: BoolArray = places >= 0
+        known[known] = ~self._are_missing(number, choices)[places[known]]
+        return known
 
     # -- entries by number of the feature ------------------------------------------------------------------------------
 

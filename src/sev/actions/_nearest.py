@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +13,15 @@ from sev.actions._bound import BoundActions
 from sev.actions._destinations import ChoiceDestinations, Destinations, FeatureDestinations, NumberDestinations
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
 from sev.actions._ground import as_numbers, cell_key
+from sev.core import Recent
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, FloatArray, IntArray
+
+#: For each column that moves: its new values, and which of them each query has, -1 for the reference's own.
+_Moved = dict[Any, tuple[list[Any], IntArray]]
+#: Rows of permitted values that are kept for later calls, and how many of them one call may have.
+_MOST_KEPT = 16
+_MOST_ROWS_KEPT = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +37,15 @@ class PermittedReferences:
     usable : ndarray of bool, shape (n_queries, n_features)
         Features that may be changed: others have no permitted value nearer to the reference's than the query's own.
         Frozen features count as usable.
+    key : hashable or None
+        The same for the same rows in a later call; None for the reference rows as they are, and for too many to know
+        again.
     """
 
     rows: pd.DataFrame
     assigned: IntArray
     usable: BoolArray
+    key: Hashable | None
 
     def shown(self, queries: pd.DataFrame, space: FeatureSpace) -> pd.DataFrame:
         """A row for each query that holds its destinations, and its own value where a feature cannot be used.
@@ -58,58 +70,98 @@ class PermittedReferences:
         return pd.DataFrame(columns)
 
 
-def permitted_references(
-    bound: BoundActions, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray
-) -> PermittedReferences:
-    """For each query a reference row whose values are the permitted ones nearest to the reference's.
+class NearestReferences:
+    """For queries, reference rows whose values are the permitted ones nearest to the references' own.
 
-    Where a feature cannot be used, the row keeps the reference's own value, so that most queries share one row: one-way
-    actions alone lead to no further rows.
+    Made once for the rows of an explainer: what the references hold is read once, and features that no action limits
+    are never looked at again.
 
     Parameters
     ----------
     bound : BoundActions
         What is permitted.
-    queries : DataFrame
-        Rows to be explained.
     references : DataFrame
         Reference rows.
-    assigned : ndarray of int64
-        The place of each query's reference row.
-
-    Returns
-    -------
-    PermittedReferences
-        Reference rows, the number of each query's, and which features can be used.
     """
-    n_rows = len(queries)
-    usable = np.ones((n_rows, len(bound.space)), dtype=np.bool_)
-    moved: dict[Any, tuple[list[Any], IntArray]] = {}  # for each column: values, and the value of each query
-    destinations = bound.destinations(queries, references, assigned, "reference")
-    for number, feature in enumerate(bound.space.features):
-        one = destinations.features[number]
-        if one is None:
-            continue  # whether a frozen feature may be used is the caller's to say
-        if isinstance(one, NumberDestinations):
-            [column] = feature.columns
-            reference = as_numbers(references[column])[assigned]
-            nearest, usable[:, number] = _nearest_number(one, reference)
-            changed = usable[:, number] & (nearest != reference) & ~(np.isnan(nearest) & np.isnan(reference))
-            if changed.any():
-                values, places = np.unique(nearest[changed], return_inverse=True)
-                moved[column] = _spread(list(values), changed, places)
-        else:
-            cells = references[list(feature.columns)].astype(object)
-            nearest_choice, usable[:, number] = _nearest_choice(bound, number, one, queries, references, assigned)
-            keys = [tuple(map(cell_key, row)) for row in cells.itertuples(index=False, name=None)]
-            own = np.array([tuple(map(cell_key, choice)) == key for choice in one.choices for key in keys])
-            same = own.reshape(len(one.choices), len(keys))[nearest_choice, assigned]
-            changed = usable[:, number] & ~same
-            if changed.any():
-                values, places = np.unique(nearest_choice[changed], return_inverse=True)
-                for place, column in enumerate(feature.columns):
-                    moved[column] = _spread([one.choices[choice][place] for choice in values], changed, places)
-    return _assembled(references, assigned, usable, moved)
+
+    def __init__(self, bound: BoundActions, references: pd.DataFrame) -> None:
+        self._bound = bound
+        self._references = references
+        self._looked_at = ~bound.frozen
+        self._usable = np.ones((len(references), len(bound.space)), dtype=np.bool_)
+        self._numbers: dict[int, FloatArray] = {}
+        self._kept = Recent(_MOST_KEPT)
+        for number, feature in enumerate(bound.space.features):
+            if not self._looked_at[number]:
+                continue  # whether a frozen feature may be used is the caller's to say
+            if bound.is_number(number):
+                self._numbers[number] = as_numbers(references[feature.columns[0]])
+            elif not bound.is_limited(number):
+                self._usable[:, number] = bound.may_become(number, references)
+                self._looked_at[number] = False
+
+    def permit(self, queries: pd.DataFrame, assigned: IntArray) -> PermittedReferences:
+        """A reference row for each query.
+
+        Where a feature cannot be used, the row keeps the reference's own value, so that most queries share one row:
+        one-way actions alone lead to no further rows.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows to be explained.
+        assigned : ndarray of int64
+            The place of each query's reference row.
+
+        Returns
+        -------
+        PermittedReferences
+            Reference rows, the number of each query's, and which features can be used.
+        """
+        bound, references = self._bound, self._references
+        usable = self._usable[assigned]
+        moved: _Moved = {}
+        destinations = bound.destinations(queries, references, assigned, "reference", self._looked_at)
+        for number, feature in enumerate(bound.space.features):
+            one = destinations.features[number]
+            if isinstance(one, NumberDestinations):
+                [column] = feature.columns
+                reference = self._numbers[number][assigned]
+                nearest, usable[:, number] = _nearest_number(one, reference)
+                changed = usable[:, number] & (nearest != reference) & ~(np.isnan(nearest) & np.isnan(reference))
+                if changed.any():
+                    values, places = np.unique(nearest[changed], return_inverse=True)
+                    moved[column] = _spread(list(values), changed, places)
+            elif isinstance(one, ChoiceDestinations):
+                wanted = bound.places(number, references, one.choices)
+                chosen, usable[:, number] = _nearest_choice(bound, number, one, queries, references, assigned)
+                changed = usable[:, number] & (wanted[assigned] != chosen)
+                if changed.any():
+                    values, places = np.unique(chosen[changed], return_inverse=True)
+                    for place, column in enumerate(feature.columns):
+                        moved[column] = _spread([one.choices[choice][place] for choice in values], changed, places)
+        return self._assemble(assigned, usable, moved)
+
+    def _assemble(self, assigned: IntArray, usable: BoolArray, moved: _Moved) -> PermittedReferences:
+        """Reference rows with the moved values in place, each once."""
+        if not moved:
+            return PermittedReferences(self._references, assigned, usable, None)
+        combined = np.column_stack([assigned, *(places for _, places in moved.values())])
+        distinct, number = np.unique(combined, axis=0, return_inverse=True)
+        if len(distinct) > _MOST_ROWS_KEPT:
+            key, rows = None, self._build_rows(moved, distinct)
+        else:  # the next call is about the same person as a rule
+            values = tuple((column, tuple(map(cell_key, values))) for column, (values, _) in moved.items())
+            key = (values, distinct.tobytes())
+            rows = self._kept.get(key, lambda: self._build_rows(moved, distinct))
+        return PermittedReferences(rows, number.ravel().astype(np.int64), usable, key)
+
+    def _build_rows(self, moved: _Moved, distinct: IntArray) -> pd.DataFrame:
+        rows = self._references.iloc[distinct[:, 0]].reset_index(drop=True)
+        columns = {}
+        for place, (column, (values, _)) in enumerate(moved.items(), start=1):
+            columns[column] = _replaced(rows[column], values, distinct[:, place])
+        return pd.DataFrame({name: columns.get(name, rows[name]) for name in rows.columns})
 
 
 def reference_destinations(
@@ -233,10 +285,7 @@ def _nearest_choice(
     """The permitted choice nearest to the reference's: its own, or in an order the next one."""
     if not one.choices:
         return np.zeros(len(assigned), dtype=np.int64), np.zeros(len(assigned), dtype=np.bool_)
-    place = {tuple(map(cell_key, choice)): index for index, choice in enumerate(one.choices)}
-    cells = references[list(bound.space.features[number].columns)].astype(object)
-    keys = [tuple(map(cell_key, row)) for row in cells.itertuples(index=False, name=None)]
-    wanted = np.array([place.get(key, -1) for key in keys], dtype=np.int64)[assigned]
+    wanted = bound.places(number, references, one.choices)[assigned]
     rows = np.arange(len(wanted))
     usable = (wanted >= 0) & one.allowed[rows, wanted]
     if not bound.is_ordered(number):
@@ -250,24 +299,6 @@ def _nearest_choice(
     nearer = gaps[rows, best] < np.where(np.isnan(own), np.inf, own)
     absent = np.isnan(wanted_place)
     return np.where(absent, np.maximum(wanted, 0), best), np.where(absent, usable, nearer)
-
-
-def _assembled(
-    references: pd.DataFrame, assigned: IntArray, usable: BoolArray, moved: dict[Any, tuple[list[Any], IntArray]]
-) -> PermittedReferences:
-    if not moved:
-        return PermittedReferences(references, assigned, usable)
-    combined = np.column_stack([assigned, *(places for _, places in moved.values())])
-    distinct, number = np.unique(combined, axis=0, return_inverse=True)
-    rows = references.iloc[distinct[:, 0]].reset_index(drop=True)
-    columns = {}
-    for place, (column, (values, _)) in enumerate(moved.items(), start=1):
-        columns[column] = _replaced(rows[column], values, distinct[:, place])
-    return PermittedReferences(
-        pd.DataFrame({name: columns.get(name, rows[name]) for name in rows.columns}),
-        number.ravel().astype(np.int64),
-        usable,
-    )
 
 
 def _replaced(column: pd.Series, values: list[Any], places: IntArray) -> pd.Series:

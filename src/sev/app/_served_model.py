@@ -17,9 +17,8 @@ import pandas as pd
 from sev.actions import Actions, ChoiceGround, NumberGround, between, cell_key
 from sev.app._errors import ServiceError
 from sev.app._models import ExplainRequest, FeatureLimits, Person, ReferenceRequest, ValuesMode
-from sev.app._recent import Recent
 from sev.app._table import ROWS_OF_HEAD, Table
-from sev.core import plain_row, plain_value, suggest_name
+from sev.core import Recent, plain_row, plain_value, suggest_name
 from sev.explainers import Explainer
 from sev.reports import Codes
 from sev.space import row_as_series

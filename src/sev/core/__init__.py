@@ -12,6 +12,7 @@ from sev.core._oracle import brute_force
 from sev.core._plain import dump, plain_row, plain_value, python_value
 from sev.core._problem import Limits, Problem, SecondSum
 from sev.core._ragged import ragged_least, ragged_take
+from sev.core._recent import Recent
 from sev.core._solution import Answers, Solution, SolutionBuilder
 from sev.core._status import Status
 from sev.core._version import __version__
@@ -23,6 +24,7 @@ __all__ = [
     "Limits",
     "PlainObjects",
     "Problem",
+    "Recent",
     "SecondSum",
     "Solution",
     "SolutionBuilder",

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sev.actions import BoundActions, KeptRules, Rule, column_of, move_costs, permitted_references
+from sev.actions import KeptRules, Rule, column_of, move_costs
 from sev.core import Answers, Solution, Status, unpack, warn_user
 from sev.exceptions import RuleWarning
 from sev.explainers._work import Settings
-from sev.references import FittedReference
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, FloatArray, IntArray
 
@@ -109,11 +108,9 @@ def permit(
     bound = task.bound
     if not task.has_actions or bound is None or settings.kind != "minus":
         return task, settings, None
-    reference = task.reference
-    found = permitted_references(bound, queries, reference.rows, assigned)
-    if found.rows is not reference.rows:
-        own = FittedReference(found.rows, reference.name)
-        task = replace(task, reference=own, reference_scores=task.score_safely(found.rows)[0])
+    found = task.nearest.permit(queries, assigned)
+    if found.rows is not task.reference.rows:
+        task = task.compared_with(found)
     permitted = Permitted(
         KeptRules(bound.rules, task.space, queries, found.rows, found.assigned),
         move_costs(bound, queries, found.rows.iloc[found.assigned]),
@@ -121,13 +118,6 @@ def permit(
     )
     # which set comes first depends on all of them
     return task, replace(settings, allowed=settings.allowed & found.usable, settled=True), permitted
-
-
-def place_references(
-    bound: BoundActions, queries: pd.DataFrame, references: pd.DataFrame, assigned: IntArray
-) -> pd.DataFrame:
-    """For each query the row that its features are changed to, with its own values where nothing is permitted."""
-    return permitted_references(bound, queries, references, assigned).shown(queries, bound.space)
 
 
 def is_explained(answers: Answers) -> BoolArray:

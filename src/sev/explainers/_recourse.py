@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sev.core import Status
+from sev.actions import move_costs
+from sev.core import Status, unpack
 from sev.exceptions import InputError
 from sev.explainers._results import answer_choices
 from sev.explainers._work import Settings
@@ -36,9 +37,8 @@ def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], 
         entries.append(("all of them", locked))
     free = replace(settings, allowed=settings.allowed | locked)
     usable = free.allowed & ~np.array([np.zeros_like(locked), *(chosen for _, chosen in entries)])
-    # with reference values ``explain`` puts the set with the best margin first, not the least costly one
-    one_by_one = not settings.chooses_values
-    without, *others = _explain_choices(explainer, query, free, usable, one_by_one=one_by_one)
+    find = _explain_choices if settings.chooses_values else _explain_locked
+    without, *others = find(explainer, query, free, usable)
     lines = {}
     for (name, _), one in zip(entries, others, strict=True):
         lines[name] = {
@@ -52,7 +52,7 @@ def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], 
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("lock")
 
 
-def _tell_outcome(without: Explanation | _Nothing, locked: Explanation | _Nothing) -> str:
+def _tell_outcome(without: Explanation | _Known, locked: Explanation | _Known) -> str:
     if locked.status is Status.UNEXPLAINABLE:
         return "impossible"
     if locked.size is None or without.size is None:
@@ -85,21 +85,48 @@ def find_menu(explainer: Explainer, query: pd.DataFrame, max_size: int, settings
     return pd.DataFrame(lines, columns=["features", "size", "outcome", "old", "changes", "enough", "cost", "searched"])
 
 
-class _Nothing(NamedTuple):
-    """The answer where no set was found."""
+class _Known(NamedTuple):
+    """What is known of an answer that nobody reads in full; without a set if no size is given."""
 
     status: Status
     values_searched: ValuesSearched
-    size: None = None
-    cost: None = None
+    size: int | None = None
+    cost: float | None = None
+
+
+def _explain_locked(
+    explainer: Explainer, query: pd.DataFrame, settings: Settings, usable: BoolArray
+) -> list[Explanation | _Known]:
+    """One row without locks and with each, over reference values.
+
+    A lock that leaves one of the smallest sets leaves it in its place; only the other locks need a search.
+    """
+    many = explainer.explain_rows(query, replace(settings, allowed=usable[0], settled=True))
+    without = many[0]
+    _check_has_decision(without.status)
+    answers: list[Explanation | _Known] = [without]
+    sets = unpack(many.answers.masks, usable.shape[1])
+    [task] = (task for task in explainer.tasks if task.scorer.target == without.target)
+    complete = without.status is Status.OPTIMAL and without.sets_complete and task.bound is not None
+    for one in usable[1:]:
+        left = sets[~(sets & ~one).any(axis=1)]
+        if without.status is Status.UNEXPLAINABLE:
+            answers.append(without)
+        elif complete and left.size:
+            assert task.bound is not None
+            costs = move_costs(task.bound, many.queries, many.references.iloc[many.answers.reference])
+            answers.append(_Known(Status.OPTIMAL, "reference", without.size, float(costs[0, left[0]].sum())))
+        else:
+            answers.append(explainer.explain_rows(query, replace(settings, allowed=one))[0])
+    return answers
 
 
 def _explain_choices(
-    explainer: Explainer, query: pd.DataFrame, settings: Settings, usable: BoolArray, *, one_by_one: bool = False
-) -> list[Explanation | _Nothing]:
+    explainer: Explainer, query: pd.DataFrame, settings: Settings, usable: BoolArray
+) -> list[Explanation | _Known]:
     """One row with other features that it may use each time."""
-    answers: list[Explanation | _Nothing]
-    if one_by_one or any(task.bound is None for task in explainer.tasks):  # an older file has reference values only
+    answers: list[Explanation | _Known]
+    if any(task.bound is None for task in explainer.tasks):  # an older file has reference values only
         answers = [explainer.explain_rows(query, replace(settings, allowed=one))[0] for one in usable]
     else:
         many = answer_choices(explainer, query, settings, usable)
@@ -107,15 +134,19 @@ def _explain_choices(
         assert many.enough is not None
         many.enough.get(many.answers.offsets[:-1][has_set].tolist())  # made together
         answers = [
-            many[row] if found else _Nothing(Status(many.statuses[row]), many.values_searched[row])
+            many[row] if found else _Known(Status(many.statuses[row]), many.values_searched[row])
             for row, found in enumerate(has_set.tolist())
         ]
-    if answers[0].status is Status.NOT_TARGET:
-        raise InputError("The row is not predicted as the class being explained: there is nothing to undo.")
+    _check_has_decision(answers[0].status)
     return answers
 
 
-def _menu_line(answer: Explanation | _Nothing, size: int) -> dict[str, object]:
+def _check_has_decision(status: Status) -> None:
+    if status is Status.NOT_TARGET:
+        raise InputError("The row is not predicted as the class being explained: there is nothing to undo.")
+
+
+def _menu_line(answer: Explanation | _Known, size: int) -> dict[str, object]:
     """What the menu says of a set of some size."""
     proven = {Status.UNEXPLAINABLE: "cannot work", Status.OPTIMAL: "works"}
     changes = answer.changes if isinstance(answer, Explanation) else {}

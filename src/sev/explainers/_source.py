@@ -18,7 +18,7 @@ from sev.explainers._free_answers import FreeAnswers, place_results
 from sev.explainers._free_batches import answer_free, list_free
 from sev.explainers._hashing import table_hash
 from sev.explainers._origin import Origin
-from sev.explainers._permitted import is_explained, place_references
+from sev.explainers._permitted import is_explained
 from sev.explainers._task import Task
 from sev.explainers._vertices import Vertices, score_rows_safely
 from sev.explainers._work import Settings
@@ -107,15 +107,22 @@ class ExplainerSource:
         references = _stack_scores([task.reference.rows for task in self._tasks])
         if self._actions is None or self._settings.kind != "minus":
             return answers, references
-        explained = is_explained(answers)
+        was_searched = is_explained(answers)
         parts, number = [references], answers.reference.copy()
         for task in self._tasks:
-            rows = np.flatnonzero(explained & (answers.target == task.number))
+            rows = np.flatnonzero(was_searched & (answers.target == task.number))
             if rows.size and task.bound is not None:
                 own = answers.reference[rows] - task.first_reference
                 number[rows] = sum(map(len, parts)) + np.arange(len(rows))
-                parts.append(place_references(task.bound, queries.iloc[rows], task.reference.rows, own))
+                explained = queries.iloc[rows]
+                parts.append(task.nearest.permit(explained, own).shown(explained, task.space))
         return replace(answers, reference=number), _stack_scores(parts)
+
+    def answer(self, queries: pd.DataFrame) -> Answers:
+        """Explain rows: the answers alone."""
+        if self._settings.chooses_values:
+            return answer_free(list(self._tasks), queries, replace(self._settings, settled=True)).answers
+        return answer_all(self._tasks, queries, self._settings)
 
     def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
         """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``."""

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import _safe_indexing
 
-from sev.actions import BoundActions
+from sev.actions import BoundActions, NearestReferences, PermittedReferences
 from sev.backends import Reading, Scorer
 from sev.backends.free import FreeSearch
-from sev.core import Answers, Solution, Status
+from sev.core import Answers, Recent, Solution, Status
 from sev.credibility import Credibility, LazyCredibility
 from sev.explainers._credible import CredibleVertices
 from sev.explainers._free import search_of
@@ -38,6 +38,8 @@ _ROWS_SETTLED_AT_ONCE = 256
 #: rows and sets are scored together. GBDT 200 x 3 on four data sets, one call instead of two: 7 to 12 % less time for
 #: 500 rows, 2 to 7 % for 3,000, nothing for 6,000.
 _ROWS_SCORED_WITH_SETS = 4096
+#: Tasks with reference rows of permitted values that are kept for later calls.
+_MOST_COMPARED = 16
 #: So many rows tell whether those of a call look to be of the class.
 _ROWS_LOOKED_AT = 16
 
@@ -446,6 +448,36 @@ class Task:
             least = settings.min_credibility
             credible = CredibleVertices(task.fitted_credibility, vertices, task.reference.rows, least)
         return Work(task, vertices, settings, scores, assigned, permitted, credible)
+
+    @cached_property
+    def nearest(self) -> NearestReferences:
+        """Reference rows of permitted values."""
+        assert self.bound is not None
+        return NearestReferences(self.bound, self.reference.rows)
+
+    def compared_with(self, permitted: PermittedReferences) -> Task:
+        """The same task with reference rows of permitted values, scored by the model.
+
+        Parameters
+        ----------
+        permitted : PermittedReferences
+            The rows.
+
+        Returns
+        -------
+        Task
+            Of rows that come again as a rule, the same one as last time: they are scored and encoded once.
+        """
+
+        def make() -> Task:
+            own = FittedReference(permitted.rows, self.reference.name)
+            return replace(self, reference=own, reference_scores=self.score_safely(permitted.rows)[0])
+
+        return make() if permitted.key is None else self._compared.get(permitted.key, make)
+
+    @cached_property
+    def _compared(self) -> Recent:
+        return Recent(_MOST_COMPARED)
 
     def vertices_of(
         self, queries: pd.DataFrame, settings: Settings, references: IntArray

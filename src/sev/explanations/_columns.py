@@ -431,7 +431,7 @@ class ExplanationColumns:
             return tuple(found)
         free, queries = self._source.unrestricted(), self._queries.iloc[rows]
         restricted = np.isin(np.array(self.feature_names, dtype=object), list(self.restricted))
-        listed = free.list_sets(queries, free.explain(queries)["answers"])
+        listed = free.list_sets(queries, free.answer(queries))
         compared = compare_with_unrestricted(self.answers.take(rows), listed, restricted)
         for row, one in zip(rows.tolist(), compared, strict=True):
             found[row] = one

@@ -226,6 +226,21 @@ class Source(Protocol):
         """
         ...
 
+    def answer(self, queries: pd.DataFrame) -> Answers:
+        """Explain rows: the answers alone; their reference rows are those of the explainer.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            Rows to be explained.
+
+        Returns
+        -------
+        Answers
+            One for each row.
+        """
+        ...
+
     def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
         """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``.
 

@@ -27,6 +27,9 @@ class Recent:
     def __len__(self) -> int:
         return len(self._kept)
 
+    def __reduce__(self) -> Any:
+        return Recent, (self._most,)  # what is kept can be made again
+
     def __contains__(self, key: Hashable) -> bool:
         return key in self._kept
 
