@@ -4,7 +4,8 @@ import base64
 import json
 
 import pytest
-from page_driver import loan_rows
+from page_driver import Page, loan_rows, pipeline, served
+from sklearn.linear_model import LogisticRegression
 
 import sev
 
@@ -99,3 +100,17 @@ def test_groups_are_named_in_the_language_of_the_page(page, table):
     highest = f"{table['amount'].max():,.0f}".replace(",", ".")
     assert "." in highest
     assert names[-1].endswith(highest)
+
+
+def test_a_class_that_is_a_number_and_columns_without_labels_are_shown_as_what_they_are(browser, tmp_path):
+    rows, labels = loan_rows()
+    model = pipeline(LogisticRegression(max_iter=1000)).fit(rows, labels)
+    sev.Explainer(model, rows, labels).save(tmp_path / "plain.sev")
+    rows.iloc[labels == 1][:50].to_csv(tmp_path / "rows.csv", index=False)
+    with served(tmp_path / "plain.sev", "--data", tmp_path / "rows.csv") as address:
+        page = Page(browser, address)
+        page.open()
+        page.settled()
+        assert page.text(".verdict strong") == "Predicted 1"
+        assert page.text(".facts li").strip().startswith("then predicted 0, ")
+        assert page.text(".changes tbody th") == page.answer()["sets"][0]["features"][0]

@@ -1,6 +1,6 @@
 // The answer: "now, instead", a sentence, how certain it is, and every other smallest change.
 
-import { bdi, h, put, setText, uid } from "./dom.js";
+import { bdi, h, nameKind, put, setText, uid } from "./dom.js";
 import { markIcon } from "./chart.js";
 import { columnsOf } from "./control.js";
 import { priceText } from "./locks.js";
@@ -37,7 +37,7 @@ function makeRow(change, app) {
   const enough = range && range !== change.new_text ? h("span", { class: "note" }, app.nodes("enough", {}, { range: bdi(range, 200) })) : null;
   // the roles are stated because a narrow page lays rows out as blocks, which would take the table's meaning away
   const node = h("tr", { role: "row" },
-    h("th", { scope: "row", role: "rowheader" }, bdi(change.label, 200)),
+    h("th", { scope: "row", role: "rowheader", class: nameKind(change.label, change.feature) }, bdi(change.label, 200)),
     h("td", { role: "cell", "data-label": app.t("column_now") }, bdi(change.old_text, 200)),
     h("td", { role: "cell", class: "instead", "data-label": app.t("column_instead") }, bdi(change.new_text, 200), enough, app.can("edit") ? take : null),
     app.can("price") ? h("td", { role: "cell", class: "fixing", "data-label": app.t("column_price") }, price, app.can("edit") ? fix : null) : null,
@@ -61,7 +61,7 @@ function makeTable(set, app) {
 
 function setFacts(set, app) {
   const { format } = app;
-  const becomes = set.becomes ? [markIcon(false), " ", ...app.nodes("then", {}, { decision: bdi(set.becomes.label, 100), score: format.score(set.result_score) })] : app.nodes("then_score", {}, { score: format.score(set.result_score) });
+  const becomes = set.becomes ? [markIcon(false), " ", ...app.nodes("then", {}, { decision: bdi(app.decisionName(set.becomes), 100), score: format.score(set.result_score) })] : app.nodes("then_score", {}, { score: format.score(set.result_score) });
   return h("ul", { class: "facts" },
     h("li", {}, becomes),
     typeof set.credibility === "number" ? h("li", { title: app.t("credibility_help") }, app.t("credibility", {}, { share: format.share(set.credibility) })) : null,
@@ -137,7 +137,7 @@ export function makeAnswer(app, compare) {
     if (key !== drawn) {
       drawn = key;
       table = shown ? makeTable(shown, app) : null;
-      put(place, table ? table.node : h("p", { class: "nothing" }, app.nodes(`no_table_${answer.status}`, {}, { decision: answer.decision?.label ?? "" })));
+      put(place, table ? table.node : h("p", { class: "nothing" }, app.nodes(`no_table_${answer.status}`, {}, { decision: answer.decision ? app.decisionName(answer.decision) : "" })));
       put(facts, shown ? setFacts(shown, app) : null);
     }
     table?.showPrices(app.session.prices);
@@ -149,7 +149,7 @@ export function makeAnswer(app, compare) {
     setText(proof.lastChild, proofText(badge.textContent, answer.proof_beside_sentence, app));
     for (const one of [sentence, proof.lastChild]) one.lang = answer.language;
     showNotes(answer);
-    setText(live, app.t("live_answer", {}, { decision: answer.decision?.label.slice(0, 100) ?? "", score: app.format.score(answer.score), proof: certaintyText(answer, app) }));
+    setText(live, app.t("live_answer", {}, { decision: answer.decision ? app.decisionName(answer.decision).slice(0, 100) : "", score: app.format.score(answer.score), proof: certaintyText(answer, app) }));
   }
   app.on("answer", update);
   app.on("prices", () => table?.showPrices(app.session.prices));

@@ -107,3 +107,6 @@ export function saveFile(name, text, type) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
+
+/** Class of the place where a feature is named: the name of a column stands there as it is, a label begins with a capital. */
+export const nameKind = (label, name) => (label === name ? "own-name" : "");

@@ -17,7 +17,8 @@ export function makeGroups(app) {
   let asked = 0;
 
   const cell = (label, ...children) => h("td", { role: "cell", "data-label": label }, children);
-  const share = (value, kind, text) => (value === null || value === undefined ? "–" : h("span", { class: "share" }, bar(value, kind), h("span", { class: "number" }, text)));
+  const nothing = () => h("span", { class: "share" }, h("span"), h("span", { class: "number" }, "–"));
+  const share = (value, kind, text) => (value === null || value === undefined ? nothing() : h("span", { class: "share" }, bar(value, kind), h("span", { class: "number" }, text)));
   function drawGroup(group, highest, heads) {
     const reasons = group.reasons.slice(0, 3).map((reason) => `${reason.label.slice(0, 50)} ${app.format.share(reason.share)}`).join(", ");
     const positive = group.rows ? group.positive / group.rows : null;
@@ -29,14 +30,14 @@ export function makeGroups(app) {
       h("th", { scope: "row", role: "rowheader" }, bdi(group.label, 120)),
       count,
       cell(heads[2], share(positive, "none", app.format.share(positive ?? 0))),
-      cell(heads[3], group.mean_size === null ? "–" : share(group.mean_size / highest, "", app.format.mean(group.mean_size))),
+      cell(heads[3], group.mean_size === null ? nothing() : share(group.mean_size / highest, "", app.format.mean(group.mean_size))),
       cell(heads[4], share(without, "none", app.format.share(without ?? 0))),
       cell(heads[5], bdi(reasons || "–", 300)),
     );
   }
   function draw(answer) {
     const highest = Math.max(1, ...answer.groups.map((group) => group.mean_size ?? 0));
-    const target = app.model().target.label.slice(0, 60);
+    const target = app.decisionName(app.model().target).slice(0, 60);
     const heads = [app.t("groups_value"), app.t("groups_rows"), app.t("groups_positive", {}, { target }), app.t("groups_size"), app.t("groups_without", {}, { target }), app.t("groups_reasons")];
     put(place, h("table", { role: "table", "aria-label": app.t("groups_title") },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head, index) => h("th", { scope: "col", role: "columnheader", class: index === 1 ? "number" : "" }, bdi(head))))),

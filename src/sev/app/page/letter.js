@@ -10,7 +10,7 @@ function drawLetter(answer, app, words) {
   const reasons = answer.reasons.map((reason) => h("li", {}, answer.has_codes && reason.code ? h("span", { class: "code" }, bdi(reason.code, 60), " ") : null, bdi(reason.text, 2000)));
   return h("article", { class: "letter", lang },
     h("h3", {}, words.nodes("letter_title", {}, { person: bdi(app.personName(app.store.get(), words), 100) })),
-    h("p", {}, words.nodes("letter_decision", {}, { decision: bdi(answer.decision?.label ?? words.t("no_decision"), 100), score: format.score(answer.score), threshold: format.score(answer.threshold) })),
+    h("p", {}, words.nodes("letter_decision", {}, { decision: bdi(answer.decision ? app.decisionName(answer.decision, words) : words.t("no_decision"), 100), score: format.score(answer.score), threshold: format.score(answer.threshold) })),
     reasons.length ? [h("p", {}, words.t("letter_reasons")), h("ol", {}, reasons)] : h("p", {}, words.t("letter_no_reasons")),
     h("p", {}, withoutReordering(answer.sentence)),
     answer.proof ? h("p", { class: "note" }, withoutReordering(answer.proof)) : null,

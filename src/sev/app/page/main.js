@@ -85,7 +85,9 @@ function makeContext({ element, api, about, store, host, texts, options }) {
     model: () => about.models[store.get().model],
     feature: (name) => app.model().features.find((feature) => feature.name === name),
     /** What the decision that is not being explained is called. */
-    otherLabel: () => (app.model().other?.label ?? app.t("not_target", {}, { target: app.model().target.label })).slice(0, 100),
+    otherLabel: () => (app.model().other ? app.decisionName(app.model().other) : app.t("not_target", {}, { target: app.model().target.label })).slice(0, 100),
+    /** A decision in words; a class that is a bare number says nothing alone. */
+    decisionName: (decision, words = app) => (typeof decision.value === "string" || decision.label !== String(decision.value) ? decision.label : words.t("predicted", {}, { label: decision.label })),
     labelOfColumn: (column) => app.model().features.find((feature) => feature.columns.length === 1 && feature.columns[0] === column)?.label ?? column,
     // without a column of names, the number of the row is the name, counted from one
     nameOf: (item, { t, format } = app) => (about.table?.id_column === null || item.id === null || item.id === undefined ? t("row_name", {}, { i: format.count(item.row + 1) }) : String(item.id)),

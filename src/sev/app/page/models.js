@@ -15,7 +15,7 @@ export function makeModels(app) {
     if (answer.error) return h("span", { class: "note" }, bdi(answer.error.message, 200));
     const labels = answer.sets[0]?.changes.map((change) => change.label.slice(0, 60)).join(", ");
     return [
-      h("span", {}, markIcon(answer.positive), " ", bdi(answer.decision?.label ?? "", 60), " ", h("span", { class: "number" }, app.format.score(answer.score))),
+      h("span", {}, markIcon(answer.positive), " ", bdi(answer.decision ? app.decisionName(answer.decision) : "", 60), " ", h("span", { class: "number" }, app.format.score(answer.score))),
       h("span", { class: "note" }, bdi(labels || certaintyText(answer, app), 200)),
     ];
   }

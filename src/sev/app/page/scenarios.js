@@ -77,7 +77,7 @@ export function makeScenarios(app) {
   const cells = {
     column_person: (one) => bdi(app.personName(one.request), 60),
     scenario_edits: (one) => bdi(editText(app, one.request) || app.t("scenario_unchanged"), 300),
-    column_decision: (one, answer) => (answer.error ? bdi(answer.error.message, 200) : [markIcon(answer.positive), " ", bdi(answer.decision?.label ?? "", 60)]),
+    column_decision: (one, answer) => (answer.error ? bdi(answer.error.message, 200) : [markIcon(answer.positive), " ", bdi(answer.decision ? app.decisionName(answer.decision) : "", 60)]),
     column_score: (one, answer) => (answer.error ? "–" : app.format.score(answer.score)),
     scenario_change: (one, answer) => (answer.error ? "–" : bdi(answer.sets.length ? answer.sets[0].changes.map((change) => `${change.label}: ${change.new_text}`).join("; ") : certaintyText(answer, app), 300)),
   };

@@ -19,10 +19,10 @@ export function makeVerdict(app) {
     const kind = { true: "positive", false: "negative" }[answer.positive] ?? "unknown";
     put(node,
       markIcon(answer.positive),
-      h("strong", { class: kind }, bdi(answer.decision?.label ?? app.t("no_decision"), 100)),
+      h("strong", { class: kind }, bdi(answer.decision ? app.decisionName(answer.decision) : app.t("no_decision"), 100)),
       h("span", { class: "number" }, app.t("score_is", {}, { score: app.format.score(answer.score), threshold: app.format.score(answer.threshold) })),
       // always there, so that the first edit moves nothing
-      h("span", { class: "note before" }, was ? app.nodes("was_decided", {}, { decision: bdi(was.decision.label, 100), score: app.format.score(was.score) }) : "\u00a0"),
+      h("span", { class: "note before" }, was ? app.nodes("was_decided", {}, { decision: bdi(app.decisionName(was.decision), 100), score: app.format.score(was.score) }) : "\u00a0"),
     );
   }
   update();
@@ -61,7 +61,7 @@ export function makeScore(app) {
   const lane = makeLane(app.api, "threshold", (answer) => {
     histogram = answer.histogram ?? histogram;
     const values = { n: answer.become_positive + answer.become_negative };
-    const labels = { target: app.model().target.label.slice(0, 80), other: app.otherLabel() };
+    const labels = { target: app.decisionName(app.model().target).slice(0, 80), other: app.otherLabel() };
     const counts = { n: app.format.count(values.n), more: app.format.count(answer.become_positive), fewer: app.format.count(answer.become_negative), known: app.format.count(answer.known), ...labels };
     put(turned, app.nodes("turned", values, counts), answer.complete ? null : ` ${app.t("known_so_far", {}, { known: counts.known, total: app.format.count(answer.total) })}`);
     draw();
