@@ -88,11 +88,36 @@ def test_the_order_of_names_does_not_matter():
         ({"costs": {"a": float("nan")}}, r"costs\['a'\] is nan"),
         ({"costs": {"a": float("inf")}}, r"costs\['a'\] is inf"),
         ({"rules": "a <= b"}, "rules must be a list of texts"),
+        ({"rules": ["a <= b", "a >= b + 1"]}, "rules: 'a <= b' and rules: 'a >= b \\+ 1' hold for no values together"),
+        ({"rules": ["a < b", "c <= 3", "b <= a"]}, "'a < b' and rules: 'b <= a' hold for no values together"),
+        ({"rules": ["a < a"]}, "rules: 'a < a' holds for no values"),
+        ({"rules": ["0 <= a and a + b == 3", "b > 3"]}, "hold for no values together"),
+        (
+            {"rules": ["2 * a <= 10"], "within": {"a": sev.between(10, 20)}},
+            r"'2 \* a <= 10' and within\['a'\]=between\(10, 20\) hold for no values together",
+        ),
     ],
 )
 def test_contradictions_and_bad_entries_are_errors_at_once(entries, message):
     with pytest.raises(InputError, match=message):
         sev.Actions(**entries)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"rules": ["a <= b", "b <= a"]},
+        {"rules": ["a <= b", "a >= b + 1"], "allow_missing": ["a"]},
+        {"rules": ["a <= b", "s == 'x' -> a >= b + 1"]},
+        {"rules": ["a <= b", "a >= b + 1 or c > 2"]},
+        {"rules": ["a != b", "a == b + 0 or c > 2", "not a > 3", "a > 3 or c > 1"]},
+        {"rules": ["a <= 10"], "within": {"a": sev.between(10, 20), "b": ("-5", "+5")}},
+        {"rules": ["a + b <= 5"], "within": {"a": sev.between(10, 20)}},
+        {"rules": ["a < b", "b < c", "a + c <= 1e-12"]},
+    ],
+)
+def test_rules_that_some_values_keep_are_no_contradiction(entries):
+    assert sev.Actions(**entries).rules
 
 
 def test_bounds_without_a_value_are_refused():

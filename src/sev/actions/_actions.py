@@ -14,6 +14,7 @@ import numpy as np
 
 from sev._io import write_file
 from sev.actions._bounds import Between, Shifts, plain_number, read_limits
+from sev.actions._contradictions import contradictions_of
 from sev.actions._rules import Rule
 from sev.exceptions import InputError
 from sev.text import parse_mapping, read_mapping
@@ -135,6 +136,7 @@ class Actions:
                     yield f"allowed lists the values of {name!r} and {entry} limits them; leave it out of one"
         for name, limits in self.within.items():
             yield from self._empty_limits(name, limits)
+        yield from contradictions_of(self.rules, self.within, self.allow_missing)
 
     def _empty_limits(self, name: str, limits: Between | Shifts) -> Iterator[str]:
         shown = f"within[{name!r}]={limits}"

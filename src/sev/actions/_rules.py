@@ -38,6 +38,15 @@ _ROUNDING = 1e-12
 Columns = Mapping[str, Any]
 
 
+class Comparison(NamedTuple):
+    """A weighted sum of features and a constant that is at most zero, below zero, or zero."""
+
+    weights: Mapping[str, float]
+    constant: float
+    is_strict: bool
+    is_equality: bool
+
+
 class Truth(NamedTuple):
     """What is known of a condition in each row; neither, where a value is missing."""
 
@@ -102,6 +111,11 @@ class Rule:
         """
         return self._parsed.n_comparisons == 0 or (self._parsed.n_comparisons == 1 and self._parsed.is_ordered)
 
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """The comparisons of numbers that must all hold, where the rule says nothing else; none where it does."""
+        return tuple(self._parsed.comparisons) if self._parsed.only_compares else ()
+
     def broken(self, columns: Columns) -> BoolArray:
         """Rows in which the rule is known to be false.
 
@@ -135,10 +149,13 @@ class _Parser:
         self.texts: dict[str, list[str]] = {}
         self.n_comparisons = 0
         self.is_ordered = True
+        self.comparisons: list[Comparison] = []
+        self.only_compares = True
         self._stand_ins: dict[str, str] = {}
         premise, conclusion = self._split()
         self.condition = self._parse(conclusion)
         if premise is not None:
+            self.only_compares = False
             self.condition = _either(_negated(self._parse(premise)), self.condition)
 
     def _refuse(self, why: str) -> InputError:
@@ -178,12 +195,14 @@ class _Parser:
 
     def _condition(self, node: ast.expr) -> Callable[[Columns], Truth]:
         if isinstance(node, ast.BoolOp):
+            self.only_compares &= isinstance(node.op, ast.And)
             parts = [self._condition(one) for one in node.values]
             joined = parts[0]
             for part in parts[1:]:
                 joined = _either(joined, part) if isinstance(node.op, ast.Or) else _both(joined, part)
             return joined
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.only_compares = False
             return _negated(self._condition(node.operand))
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
@@ -193,6 +212,7 @@ class _Parser:
                 joined = _both(joined, step)
             return joined
         if isinstance(node, ast.Name):
+            self.only_compares = False
             self.booleans[self._name(node)] = None
             self._count_equality([True])
             return _is_true(self._name(node))
@@ -203,6 +223,7 @@ class _Parser:
             if not isinstance(left, ast.Name) or not isinstance(right, (ast.List, ast.Tuple, ast.Set)):
                 raise self._refuse("'in' takes a feature and a list of values")
             values = [self._constant(one) for one in right.elts]
+            self.only_compares = False
             self._count_equality(values)
             self._note_texts(self._name(left), values)
             found = _is_any_of(self._name(left), values)
@@ -214,6 +235,7 @@ class _Parser:
         if isinstance(right, ast.Constant) and not _is_number(right):
             if not isinstance(left, ast.Name) or not isinstance(op, (ast.Eq, ast.NotEq)):
                 raise self._refuse(f"{right.value!r} can only be compared with a feature, by == or !=")
+            self.only_compares = False
             self._count_equality([right.value])
             self._note_texts(self._name(left), [right.value])
             found = _is_any_of(self._name(left), [right.value])
@@ -223,7 +245,22 @@ class _Parser:
         weights = self._linear(left)
         for name, weight in self._linear(right).items():
             weights[name] = weights.get(name, 0.0) - weight
+        self._note_comparison(weights, op)
         return _compared(weights, _COMPARE[type(op)])
+
+    def _note_comparison(self, weights: Mapping[str, float], op: ast.cmpop) -> None:
+        if isinstance(op, ast.NotEq):
+            self.only_compares = False
+            return
+        sign = -1.0 if isinstance(op, (ast.Gt, ast.GtE)) else 1.0
+        self.comparisons.append(
+            Comparison(
+                {name: sign * weight for name, weight in weights.items() if name},
+                sign * weights.get("", 0.0),
+                is_strict=isinstance(op, (ast.Lt, ast.Gt)),
+                is_equality=isinstance(op, ast.Eq),
+            )
+        )
 
     def _count_equality(self, values: list[Any]) -> None:
         """Note that a feature is compared with values, which may be numbers."""
