@@ -70,6 +70,22 @@ def test_ctrl_c_before_the_last_part_is_passed_on(monkeypatch, failed_threads):
     assert failed_threads == []
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="gives a signal to one thread")
+def test_ctrl_c_that_another_thread_is_given_ends_the_wait():
+    run = _engines._loky(Work(), parts(50), 2)
+    next(run)
+
+    def take_the_signal():
+        time.sleep(0.5)  # until the main thread waits
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    threading.Thread(target=take_the_signal).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        next(run)
+    assert time.monotonic() - begin < 30  # a part takes 60 seconds
+
+
 def test_ctrl_c_waits_while_it_is_held():
     seen = []
 

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -24,6 +24,8 @@ from sev.exceptions import BatchError, InputError
 
 EngineName = Literal["local", "dask", "ray", "spark"]
 _FAILURES_IN_A_ROW = 3
+#: Seconds. Ctrl-C ends no wait that it comes just before, nor one during which another thread is given the signal.
+_LONGEST_WAIT = 0.1
 _SECONDS_TO_PASS_ON = 10.0
 
 
@@ -69,7 +71,9 @@ def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -
                     again.pop()  # only now: submitting may fail, too
                 if not in_hand:
                     return
-                finished, _ = wait(in_hand, return_when=FIRST_COMPLETED)
+                finished: Collection[Future[Part]] = ()
+                while not finished:
+                    finished, _ = wait(in_hand, timeout=_LONGEST_WAIT, return_when=FIRST_COMPLETED)
                 for future in finished:
                     done = future.result()
                     del in_hand[future]
