@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from sev.exceptions import FolderNotFoundError
+
 #: How the names of unfinished files end; they start with a dot.
 TEMPORARY_SUFFIX = ".tmp"
 _LONGEST_STEM = 100
@@ -63,12 +65,12 @@ def write_file(path: str | Path, data: bytes) -> None:
 
     Raises
     ------
-    FileNotFoundError
+    FolderNotFoundError
         When its folder does not exist; the error names the folder.
     """
     folder = Path(path).parent
     if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no folder of this name", str(folder))
+        raise FolderNotFoundError(errno.ENOENT, "This folder does not exist: create it first", str(folder))
     with replacing(path) as file:
         file.write(data)
 

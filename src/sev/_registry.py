@@ -14,6 +14,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from sev.exceptions import InputError
+
 #: The model libraries, one folder of ``sev.libraries`` each.
 LIBRARIES = ("sklearn", "xgboost", "lightgbm", "catboost", "interpret", "torch", "skorch", "treelite")
 
@@ -149,12 +151,15 @@ def add_route(role: Role, model_key: str, route: str) -> None:
 
     Raises
     ------
-    ValueError
+    InputError
         When they go to another function already.
     """
     known = routes(role).get(model_key, route)
     if known != route:
-        raise ValueError(f"{model_key!r} is already registered, with {known!r} for the role {role!r}.")
+        raise InputError(
+            f"{model_key!r} is already registered for the role {role!r}, with {known!r}: register {route!r} under "
+            "another name, or leave the first out."
+        )
     _ADDED.setdefault(role, {})[model_key] = route
 
 

@@ -142,7 +142,7 @@ def test_references_with_code_of_their_own_are_refused_before_writing(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no folder.*nowhere'$"):
+    with pytest.raises(FileNotFoundError, match=r"folder does not exist.*nowhere'$"):
         loans.explainer().save(tmp_path / "nowhere" / "one.sev")
 
 

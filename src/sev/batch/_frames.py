@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sev.batch._partition import PartitionExplainer
+from sev.exceptions import OptionError
 
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
@@ -114,5 +115,8 @@ def _partition(explainer: Explainer | PartitionExplainer, options: dict[str, Any
     if not isinstance(explainer, PartitionExplainer):
         return PartitionExplainer.of(explainer, **options)
     if options:
-        raise TypeError("A PartitionExplainer has its options already: pass them to PartitionExplainer.of instead.")
+        raise OptionError(
+            f"{', '.join(options)} cannot be passed beside a PartitionExplainer, which has its options already: "
+            "pass them to PartitionExplainer.of instead."
+        )
     return explainer

@@ -72,7 +72,7 @@ class Smallest:
         status = str(one.status)
         reason = one.reason
         if one.status == Status.UNEXPLAINABLE:
-            reason = "no change of allowed features to the reference undoes the decision: proven"
+            reason = "no change of allowed features to the reference values changes the decision: proven"
         yield Outcome(
             status=status, features=one.features, changes=_find_changes(case, query, one.features), reason=reason
         )

@@ -69,7 +69,7 @@ def checked_text(text: str) -> str:
     blocks = [lines[start:end] for start, end in zip(starts, [*starts[1:], ends[0]], strict=True)]
     trees = [_write_tree(block, number, header.n_features) for number, block in enumerate(blocks)]
     if len(trees) % header.trees_each:
-        raise ArchiveError("The LightGBM model text has a round of trees that is not complete.")
+        raise ArchiveError("The LightGBM model text has an incomplete round of trees.")
     sizes = " ".join(str(len(tree.encode())) for tree in trees)
     whole = [
         *header.lines,
@@ -98,13 +98,13 @@ class _Header:
         told = re.search(r"num_class:(\S+)", objective)
         # the objective turns as many outputs into probabilities as it says
         if (told and told.group(1) != str(n_classes)) or (not told and "multiclass" in objective):
-            raise ArchiveError("The LightGBM model text has an objective with another number of classes.")
+            raise ArchiveError("The LightGBM model text has an objective for a different number of classes.")
         if told and self.trees_each != n_classes:
             raise ArchiveError("The LightGBM model text has too few trees for its classes.")
         names = entries.get("feature_names", "").split(" ")
         infos = entries.get("feature_infos", "").split(" ")
         if len(names) != self.n_features or len(infos) != self.n_features:
-            raise ArchiveError("The LightGBM model text names another number of features than it has.")
+            raise ArchiveError("The LightGBM model text does not name as many features as it declares.")
         self.lines = ["tree", f"version={_write_version(entries)}", f"num_class={n_classes}"]
         self.lines += [f"num_tree_per_iteration={self.trees_each}", f"label_index={_write_label(entries)}"]
         self.lines += [f"max_feature_idx={self.n_features - 1}"]
@@ -161,12 +161,12 @@ def _check_tree(
         wanted = lengths.get(_LISTS[name][0])
         # a tree of one leaf has empty lists of some kinds
         if wanted is not None and len(values) != wanted and not (n_leaves == 1 and len(values) <= 1):
-            raise ArchiveError(f"{what} has lists of other lengths than it declares.")
+            raise ArchiveError(f"{what} has lists whose lengths are not the declared ones.")
     if len(lists.get("leaf_value", ())) != n_leaves:
-        raise ArchiveError(f"{what} has lists of other lengths than it declares.")
+        raise ArchiveError(f"{what} has lists whose lengths are not the declared ones.")
     if n_leaves > 1:
         if any(len(lists.get(name, ())) != lengths[_LISTS[name][0]] for name in _NEEDED):
-            raise ArchiveError(f"{what} lacks lists.")
+            raise ArchiveError(f"{what} lacks lists that every tree has.")
         _check_nodes(lists, n_leaves, n_features, what)
         _check_categories(lists, n_cats, what)
     if linear:

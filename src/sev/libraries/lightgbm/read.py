@@ -11,6 +11,7 @@ import pandas as pd
 
 from sev.backends import CannotReadError
 from sev.backends.trees import Link, Tree, TreeBackend, build_forest, to_codes, to_frame, with_wide_zero
+from sev.exceptions import InputError
 from sev.libraries._checks import check_binary, check_call
 from sev.typing import BoolArray, Cell, FloatArray, NativeTable, Response
 
@@ -143,7 +144,7 @@ def _with_codes(table: NativeTable, categories: list[list[Cell]]) -> NativeTable
     table = table.copy(deep=False)
     columns = [column for column, dtype in enumerate(table.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
     if len(columns) != len(categories):
-        raise ValueError(
+        raise InputError(
             f"the rows have {len(columns)} columns of categories, but the model was trained with {len(categories)}"
         )
     for column, known in zip(columns, categories, strict=True):

@@ -56,7 +56,7 @@ def _decision_tree(model: BaseEstimator) -> None:
 
     inner = _read_attribute(model, "tree_")
     if inner is not None and (type(inner) is not Tree or inner.n_features != _n_features(model)):
-        raise _refuse(model, "whose tree has other features")
+        raise _refuse(model, "whose tree has a different number of features")
 
 
 def _fitted_trees(model: BaseEstimator, estimators: Iterable[BaseEstimator], n_features: int) -> None:
@@ -65,7 +65,7 @@ def _fitted_trees(model: BaseEstimator, estimators: Iterable[BaseEstimator], n_f
     for one in estimators:
         inner = one.__dict__.get("tree_") if isinstance(one, BaseDecisionTree) else None
         if inner is None or inner.n_features != n_features:
-            raise _refuse(model, "with a tree of other features")
+            raise _refuse(model, "whose trees have a different number of features")
 
 
 def _forest(model: BaseEstimator) -> None:
@@ -97,7 +97,7 @@ def _gradient_boosting(model: BaseEstimator) -> None:
     if estimators is None:
         return
     if not isinstance(estimators, np.ndarray) or estimators.dtype != object or estimators.ndim != 2:
-        raise _refuse(model, "whose trees are not a table")
+        raise _refuse(model, "whose trees are not in a two-dimensional array")
     n_features = _n_features(model)
     _fitted_trees(model, estimators.ravel(), n_features)
     for one in estimators.ravel():
@@ -160,7 +160,7 @@ def _neighbours(model: BaseEstimator) -> None:
     if not isinstance(points, np.ndarray) or points.ndim != 2 or points.dtype.kind not in "fiub":
         raise _refuse(model, "whose points are not numbers")
     if points.shape[1] != n_features or _read_attribute(model, "n_samples_fit_") != len(points):
-        raise _refuse(model, "whose points have other features")
+        raise _refuse(model, "whose points have a different number of features")
     _search_tree(model, points)
     for name in ("effective_metric_params_", "metric_params"):
         _metric_options(model, _read_attribute(model, name), n_features)
@@ -175,18 +175,18 @@ def _search_tree(model: BaseEstimator, points: np.ndarray) -> None:
     if method not in kinds or type(inner) is not kinds[method]:
         raise _refuse(model, "whose search tree is of another kind")
     if inner is not None and np.asarray(inner.data).shape != points.shape:
-        raise _refuse(model, "whose search tree has other points")
+        raise _refuse(model, "whose search tree holds different points")
 
 
 def _metric_options(model: BaseEstimator, options: object, n_features: int) -> None:
     if options is None:
         return
     if not isinstance(options, dict) or not set(options) <= _METRIC_OPTIONS:
-        raise _refuse(model, "with options of its metric that are not known")
+        raise _refuse(model, "whose metric has unknown options")
     for value in (one for one in options.values() if one is not None):
         array = np.asarray(value)
         if array.dtype.kind not in "fiu" or array.shape not in ((), (n_features,), (n_features, n_features)):
-            raise _refuse(model, "with options of its metric that are not numbers")
+            raise _refuse(model, "whose metric has options that are not numbers")
 
 
 def _neighbour_labels(model: BaseEstimator, n_points: int) -> None:
@@ -202,7 +202,7 @@ def _neighbour_labels(model: BaseEstimator, n_points: int) -> None:
         raise _refuse(model, "whose labels and classes do not fit together")
     for column, known in zip(columns.T, lists, strict=True):
         if len(column) and (column.min() < 0 or column.max() >= len(known)):
-            raise _refuse(model, "with labels that are not classes")
+            raise _refuse(model, "whose labels refer to classes that do not exist")
 
 
 def _centres(name: str) -> Callable[[BaseEstimator], None]:
@@ -212,7 +212,7 @@ def _centres(name: str) -> Callable[[BaseEstimator], None]:
             return
         fits = isinstance(centres, np.ndarray) and centres.ndim == 2 and centres.dtype.kind == "f"
         if not fits or centres.shape[1] != _n_features(model) or not len(centres):
-            raise _refuse(model, "whose centres have other features")
+            raise _refuse(model, "whose centres have a different number of features")
 
     return check_centres
 
@@ -311,7 +311,7 @@ def _vocabulary(model: BaseEstimator) -> None:
     if words is not None and (
         not isinstance(words, dict) or sorted(map(_position, words.values())) != list(range(len(words)))
     ):
-        raise _refuse(model, "whose words do not have a column each")
+        raise _refuse(model, "whose words do not each have a column")
 
 
 def _position(value: object) -> int:
@@ -341,7 +341,7 @@ def _agglomeration(model: BaseEstimator) -> None:
         return
     fits = isinstance(labels, np.ndarray) and labels.dtype.kind in "iu"
     if not fits or labels.min(initial=0) < 0 or labels.max(initial=0) >= max(len(labels), 1):
-        raise _refuse(model, "with clusters that do not exist")
+        raise _refuse(model, "that refers to clusters that do not exist")
 
 
 def _label_binarizer(model: BaseEstimator) -> None:

@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from sev.backends import as_float_matrix
 from sev.backends.linear import LinearBackend, additive_backend
+from sev.exceptions import InputError
 from sev.libraries._checks import check_binary
 from sev.typing import FloatArray, NativeTable, Response
 
@@ -63,7 +64,7 @@ def _categorical(model: CategoricalNB, rows: NativeTable) -> FloatArray:
     tables = [table[1] - table[0] for table in model.feature_log_prob_]
     for column, table in enumerate(tables):
         if codes[:, column].min(initial=0) < 0 or codes[:, column].max(initial=0) >= len(table):
-            raise ValueError(f"column {column} holds a category that CategoricalNB has not seen")
+            raise InputError(f"column {column} holds a category that CategoricalNB has not seen")
     return np.column_stack([table[codes[:, column]] for column, table in enumerate(tables)])
 
 

@@ -132,7 +132,7 @@ class _Chain:
         n_outputs = self._builder.n_outputs
         if self._end is None and self._builder.ends_in_activation:
             # 0.9 * sigmoid(x) + 0.05 is a probability, tanh(x) a logit: their values tell, their last step does not
-            raise CannotReadError("its outputs come out of an activation that is not a plain sigmoid or softmax")
+            raise CannotReadError("its outputs are those of an activation other than a plain sigmoid or softmax")
         ends, combine = {
             1: ({None: "logit", End.SIGMOID: "probability"}, [1.0]),
             2: ({None: "logit", End.LOG_SOFTMAX: "logit", End.SOFTMAX: "probability"}, [-1.0, 1.0]),

@@ -62,7 +62,7 @@ def _layers(module: nn.Module) -> tuple[DenseLayers | None, OutputKind | None]:
     try:
         return read_graph(module)
     except CannotReadError as reason:
-        _log.debug("the module is asked in batches: %s", reason)
+        _log.debug("the module is evaluated in batches: %s", reason)
         return None, None
 
 

@@ -192,4 +192,4 @@ def _is_integer(value: object, low: int, stop: int) -> bool:
 
 def _refuse_unless(holds: bool | np.bool_, what: str) -> None:
     if not holds:
-        raise ArchiveError(f"The treelite model is damaged: its {what} cannot be right.")
+        raise ArchiveError(f"The treelite model is damaged: its {what} is out of range.")

@@ -106,7 +106,7 @@ class _Reader:
             self.place += 1
             count = self.integer()
             if not 0 <= count <= len(self._data):
-                raise ArchiveError("The XGBoost model has an array of an impossible length.")
+                raise ArchiveError("The XGBoost model has an array whose length cannot be right.")
             return [self.value(self.mark(), depth + 1) for _ in range(count)]
         found = []
         while self._data[self.place : self.place + 1] != b"]":
