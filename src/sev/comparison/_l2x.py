@@ -168,7 +168,11 @@ class L2X:
     def _encode_numbers(self, frame: pd.DataFrame, what: str) -> Any:
         rows = frame.to_numpy(dtype=np.float32, copy=True)  # torch takes no read-only views
         if not np.isfinite(rows).all():
-            raise InputError(f"{what} has missing values: L2X does not support them; fill them in first.")
+            names = frame.columns[~np.isfinite(rows).all(axis=0)].tolist()
+            raise InputError(
+                f"{what} has missing or infinite values ({list_names(names, 5)}): L2X does not support them; fill "
+                "them in first."
+            )
         return rows
 
     def _outputs(self, output: ArrayLike, n_rows: int) -> FloatArray:

@@ -200,12 +200,16 @@ def naming(path: str | Path) -> Iterator[None]:
 
 def _check_seal(data: bytes) -> None:
     if not data.startswith(b"PK"):
-        raise ArchiveError("This is not a sev file: it is not a zip file.")
+        raise ArchiveError("This is not a sev file: pass one that Explainer.save or sev fit has written.")
     seal = _SEAL.fullmatch(data[-_SEAL_BYTES:])
     if seal is None:
-        raise ArchiveError("The file is truncated, or is not a sev file: the checksum at its end is missing.")
+        raise ArchiveError(
+            "The file is truncated, or is not a sev file: the checksum at its end is missing. Copy or save it again."
+        )
     if hashlib.sha256(data[:-64]).hexdigest().encode() != seal.group(1):
-        raise ArchiveError("The file is damaged: its content does not match the checksum at its end.")
+        raise ArchiveError(
+            "The file is damaged: its content does not match the checksum at its end. Copy or save it again."
+        )
 
 
 def _check_manifest(manifest: Parsed, names: set[str]) -> None:

@@ -43,7 +43,9 @@ def value_to_plain(value: object) -> JSONValue:
     for name, (kind, write, _) in _VALUE_TYPES.items():
         if isinstance(value, kind):
             return {name: write(value)}
-    raise InputError(f"A value of type {type(value).__name__} cannot be saved: {value!r}.")
+    raise InputError(
+        f"A value of type {type(value).__name__} cannot be saved: {value!r}. Use a number, text or a date."
+    )
 
 
 def value_from_plain(plain: Parsed) -> Any:

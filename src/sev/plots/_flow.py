@@ -110,7 +110,10 @@ def _make_note(total: int, compared: int, left_out: int, speaker: Speaker) -> st
 def _prepare(before: ShownExplanations, after: ShownExplanations) -> pd.DataFrame:
     """One line for each band, in drawing order: ``before``, ``after`` (texts), ``rows``."""
     if len(before) != len(after) or not before.index.equals(after.index):
-        raise InputError(f"A flow is between explanations of the same rows, got {len(before)} and {len(after)} rows.")
+        raise InputError(
+            f"A flow is between explanations of the same rows, got {len(before)} and {len(after)} rows or other "
+            "labels: explain the same table twice."
+        )
     pairs = pd.DataFrame({"before": _find_states(before), "after": _find_states(after)})
     pairs = pairs[(pairs["before"] != _NOT_TARGET) | (pairs["after"] != _NOT_TARGET)]
     counts = pairs.value_counts(["before", "after"]).rename("rows").reset_index()

@@ -17,7 +17,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sev.core import python_value
+from sev.core import list_names, python_value
 from sev.exceptions import InputError, ModelError, TrainingError, TrainingWarning
 from sev.space import TableForm
 from sev.training._base_model import fit_base
@@ -211,7 +211,8 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         builder = TaskBuilder(
             reference=self.reference, groups=self.groups, restricted=self.restricted, objective=self.objective
         )
-        column_feature = builder.space(rows.frame).column_feature[encoder.column_source_]
+        space = builder.space(rows.frame)
+        column_feature = space.column_feature[encoder.column_source_]
         task, reference = builder.build(
             rows.frame,
             rows.labels == 1,
@@ -220,9 +221,13 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             weights=rows.weights,
         )
         # of several references some may be real rows with missing values, as the model has seen them
-        if np.isnan(task.reference).any() and not (task.assigned is not None and self._takes_nan()):
+        missing = np.isnan(task.reference)
+        if missing.any() and not (task.assigned is not None and self._takes_nan()):
+            places = np.unique(task.column_feature[np.nonzero(missing)[-1]])
+            names = [space.names[place] for place in places.tolist()]
             raise InputError(
-                "The reference has missing values, which the model does not accept: pass reference= a row without them."
+                f"The reference has missing values ({list_names(names, 5)}), which the model does not accept: pass "
+                "reference= a row without them."
             )
         return _Fitted(encoder, base, n_base_fits, task, reference, train(base, task, settings))
 
