@@ -13,8 +13,9 @@ from joblib import Parallel, delayed
 from sev.core import Answers, Status, n_words, warn_user
 from sev.exceptions import FallbackWarning, InterruptedExplanation
 from sev.explainers._chosen import answer_chosen
+from sev.explainers._outcome import Outcome
 from sev.explainers._query_proof import Doubts
-from sev.explainers._task import Outcome, Task
+from sev.explainers._task import Task
 from sev.explainers._work import Settings
 from sev.typing import IntArray
 

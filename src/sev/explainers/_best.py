@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from sev.core import Answers, Solution, Status
+from sev.explainers._outcome import Outcome
 from sev.explainers._query_proof import Doubts
-from sev.explainers._task import Outcome, Task
+from sev.explainers._task import Task
 from sev.explainers._work import Settings, limits_below
 from sev.typing import BoolArray, FloatArray, IntArray
 

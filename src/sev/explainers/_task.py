@@ -13,12 +13,12 @@ from sklearn.utils import _safe_indexing
 from sev.actions import BoundActions
 from sev.backends import Reading, Scorer
 from sev.backends.free import FreeSearch
-from sev.core import Answers, Solution, Status
+from sev.core import Solution
 from sev.credibility import Credibility, LazyCredibility
 from sev.explainers._credible import CredibleVertices
 from sev.explainers._free import search_of
+from sev.explainers._outcome import Outcome, gather_outcome
 from sev.explainers._permitted import permit
-from sev.explainers._query_proof import Doubts
 from sev.explainers._vertices import (
     DtypeTest,
     Vertices,
@@ -40,31 +40,6 @@ _ROWS_SETTLED_AT_ONCE = 256
 _ROWS_SCORED_WITH_SETS = 4096
 #: So many rows tell whether those of a call look to be of the class.
 _ROWS_LOOKED_AT = 16
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
-    """Answers to some rows, and how far the reading of the model was right about them.
-
-    Parameters
-    ----------
-    answers : Answers
-        One for each row.
-    read : ndarray of bool
-        Rows that were answered by the reading.
-    strange : ndarray of bool
-        Rows that hold something that no background row does.
-    doubts : Doubts
-        Where reading and model differ; its rows are answered without the reading already.
-    """
-
-    answers: Answers
-    read: BoolArray
-    strange: BoolArray
-    doubts: Doubts
-
-    def __len__(self) -> int:
-        return len(self.read)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -168,7 +143,7 @@ class Task:
             solution, result_scores = work.answer_read(transformed, known)
         else:
             solution, result_scores = work.answer_unread()
-        return self._outcome(work, solution, result_scores, scores, rows, reasons, later=later)
+        return gather_outcome(self, work, solution, result_scores, scores, rows, reasons, later=later)
 
     def _may_take_one_call(self, n_rows: int) -> bool:
         """Whether rows and their sets can be scored together, if the rows look to be of the class."""
@@ -216,57 +191,7 @@ class Task:
         if answered is None:
             return None
         solution, result_scores, scores = answered
-        return self._outcome(work, solution, result_scores, scores, rows, {}, later=settings.limits.first_only)
-
-    def _outcome(
-        self,
-        work: Work,
-        solution: Solution,
-        result_scores: FloatArray,
-        scores: FloatArray,
-        rows: IntArray,
-        reasons: dict[int, str],
-        *,
-        later: bool,
-    ) -> Outcome:
-        """What was found for some rows, among all rows that were scored; with ``later``, sets beside the first wait."""
-        n_rows = len(scores)
-        waits = np.zeros(len(rows), dtype=np.bool_)
-        if later:
-            waits = work.read & solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete)
-
-        def among_all(values: np.ndarray, otherwise: Any) -> np.ndarray:
-            """One value for each row that was scored, from those of the rows that were searched."""
-            if len(rows) == n_rows:
-                return values
-            everything = np.full(n_rows, otherwise, dtype=values.dtype)
-            everything[rows] = values
-            return everything
-
-        status = among_all(solution.status, Status.NOT_TARGET.code)
-        status[list(reasons)] = Status.ERROR.code
-        found = among_all(np.diff(solution.offsets), 0)
-        answers = Answers(
-            status=status,
-            lower_bound=among_all(solution.lower_bound, 0),
-            score=scores,
-            result_score=among_all(result_scores, np.nan),
-            target=np.full(n_rows, self.number, dtype=np.int64),
-            reference=among_all(work.assigned, 0) + self.first_reference,
-            offsets=np.concatenate([[0], np.cumsum(found)]),
-            masks=solution.masks,
-            complete=among_all(solution.complete, True),
-            listed=among_all(~waits, True),
-            size_without_limit=np.full(n_rows, np.nan),
-            first_of_all=among_all(solution.complete, True),
-            reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
-        )
-        return Outcome(
-            answers=answers,
-            read=among_all(work.read, False),
-            strange=among_all(work.strange, False),
-            doubts=replace(work.doubts, rows={int(rows[row]): reason for row, reason in work.doubts.rows.items()}),
-        )
+        return gather_outcome(self, work, solution, result_scores, scores, rows, {}, later=settings.limits.first_only)
 
     def encode_queries(self, queries: pd.DataFrame, settings: Settings) -> FloatArray | None:
         """Rows in encoded space, for :meth:`search_below`; None where that is not possible.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from sev.backends import CannotReadError, SolvesEach
 from sev.backends.blackbox import solve_blackbox
-from sev.core import Limits, Problem, Solution, Status, n_words, unpack
+from sev.core import Limits, Problem, Solution, unpack
+from sev.explainers._found_sets import group_by_reference, locate_sets, scores_of_first_sets, solve_with_empty_sets
 from sev.explainers._query_proof import Doubts, QueryProof
+from sev.explainers._same_rows import find_twins
 from sev.explainers._vertices import Vertices
 from sev.typing import BoolArray, FloatArray, IntArray, Kind, Minimise, Order, Values
 
@@ -239,7 +239,7 @@ class Work:
         reading = self._task.reading
         if reading is not None and reading.backend.lists_sets_later:
             known = self._search(self.prove(self._encode(None)))
-        rows, places = _places_of_sets(known, first_only=False)
+        rows, places = locate_sets(known, first_only=False)
         scores = self._evaluate(rows, unpack(known.masks[places], self._task.n_features))
         refused = np.unique(rows[~self.vertices.is_across(scores)])
         if refused.size:
@@ -282,14 +282,14 @@ class Work:
         found = self._search_each(proof)
         if found is not None:
             return found
-        for reference, some in _by_reference(self.vertices.assigned):
+        for reference, some in group_by_reference(self.vertices.assigned):
             parts.append((some, self._search_rows(proof.encoded, some, reference, self._settings.limits)))
         return parts[0][1] if len(parts) == 1 else Solution.merge(parts)
 
     def _search_rows(self, encoded: FloatArray, rows: IntArray, reference: int, limits: Limits) -> Solution:
         """Solve some rows that are compared with one reference."""
         if self._is_positive_already(reference):
-            return _nothing_needed(len(rows), self._task.n_features)
+            return solve_with_empty_sets(len(rows), self._task.n_features)
         assert self._task.reading is not None
         return self._task.reading.backend.solve(self._exact_problem(encoded, rows, reference, limits))
 
@@ -369,7 +369,7 @@ class Work:
         """Solve some rows with the model's own scores."""
         ready = np.array([self._is_positive_already(one) for one in self.vertices.assigned[rows]], dtype=np.bool_)
         done, left = np.flatnonzero(ready), np.flatnonzero(~ready)
-        parts = [(done, _nothing_needed(len(done), self._task.n_features))]
+        parts = [(done, solve_with_empty_sets(len(done), self._task.n_features))]
         if self._settings.limits.time_limit is None:
             parts.append((left, solve_blackbox(self._problem(rows[left]))))
         else:
@@ -381,7 +381,7 @@ class Work:
 
     def _choose_vertices(self, proof: QueryProof, solution: Solution) -> _Check:
         """Sets, claims that there is none, and samples, which the model is to score."""
-        rows, places = _places_of_sets(solution, first_only=self._settings.limits.first_only)
+        rows, places = locate_sets(solution, first_only=self._settings.limits.first_only)
         if proof.doubts.rows:
             kept = ~np.isin(rows, list(proof.doubts.rows))
             rows, places = rows[kept], places[kept]
@@ -410,7 +410,7 @@ class Work:
         if across[claims].any():
             rows = np.unique(check.rows[claims][across[claims]])
             proof.refuse(rows, "the model has an explanation where none was read")
-        return _first_scores(check.rows[sets], scores[sets], self._n_rows)
+        return scores_of_first_sets(check.rows[sets], scores[sets], self._n_rows)
 
     def _unchanged(self, rows: IntArray) -> BoolArray:
         """The sets whose vertices are the queries themselves."""
@@ -422,7 +422,7 @@ class Work:
 
         ``solution`` is that of the rows at ``first``; ``twins`` says which of them each row equals.
         """
-        places, masks = _places_of_sets(solution, first_only=True)
+        places, masks = locate_sets(solution, first_only=True)
         sets = unpack(solution.masks[masks], self._task.n_features)
         asked = np.concatenate([rows[first], rows[first[places]]])
         scores = self._evaluate(asked, np.concatenate([self._unchanged(rows[first]), sets]))
@@ -438,7 +438,7 @@ class Work:
         for place, twin in enumerate(rows[first[twins]].tolist()):
             if twin in self.vertices.failures:
                 self.vertices.failures.setdefault(int(rows[place]), self.vertices.failures[twin])
-        return _first_scores(places, after, len(first))[twins]
+        return scores_of_first_sets(places, after, len(first))[twins]
 
     def _fail(self, row: int, *scores: float) -> None:
         shown = f": {scores[0]!r} and {scores[1]!r}" if scores else ""
@@ -473,71 +473,9 @@ class Work:
         return solution.with_proofs()
 
 
-def _by_reference(assigned: IntArray) -> Iterator[tuple[int, IntArray]]:
-    """Each reference row with the rows that are compared with it."""
-    if not len(assigned):
-        return
-    if (assigned == assigned[0]).all():
-        yield int(assigned[0]), np.arange(len(assigned), dtype=np.int64)
-        return
-    order = np.argsort(assigned, kind="stable")
-    references, first = np.unique(assigned[order], return_index=True)
-    yield from zip(references.tolist(), np.split(order, first[1:]), strict=True)
-
-
-def _places_of_sets(solution: Solution, *, first_only: bool) -> tuple[IntArray, IntArray]:
-    """The row of each set, or of each row's first set, and the place of the set."""
-    if first_only:
-        rows = np.flatnonzero(solution.has_set)
-        return rows, solution.offsets[rows]
-    rows = np.repeat(np.arange(len(solution.status), dtype=np.int64), np.diff(solution.offsets))
-    return rows, np.arange(len(rows), dtype=np.int64)
-
-
-def _first_scores(rows: IntArray, scores: FloatArray, n_rows: int) -> FloatArray:
-    """Of the scores of each row's sets the first; NaN for rows without a set."""
-    result = np.full(n_rows, np.nan)
-    result[rows[::-1]] = scores[::-1]  # the first of each row is written last
-    return result
-
-
 def limits_below(limits: Limits, size: float) -> Limits:
     """The same limits for a search that only sets of fewer features matter to; NaN: any size."""
     if np.isnan(size):
         return limits
     most = int(size) - 1 if limits.max_size is None else min(int(size) - 1, limits.max_size)
     return replace(limits, max_size=most, first_only=True, within_size=True)
-
-
-def find_twins(queries: pd.DataFrame, assigned: IntArray) -> tuple[IntArray, IntArray]:
-    """The first of each set of rows that are the same, and for each row which of these it is."""
-    if len(queries) < 2:
-        alone = np.arange(len(queries), dtype=np.int64)
-        return alone, alone
-    codes = [assigned]
-    for place in range(queries.shape[1]):
-        values = queries.iloc[:, place]
-        # True, 1 and 1.0, and None and NaN, are different cells where a column holds objects
-        cells: Any = values
-        if values.dtype == object:
-            written = [value if isinstance(value, str) else repr(value) for value in values]
-            cells = pd.Series([(type(value), text) for value, text in zip(values, written, strict=True)], dtype=object)
-        elif values.dtype in (np.float64, np.float32):
-            cells = values.to_numpy().view(f"u{values.dtype.itemsize}")  # NaN as a value and as a missing one differ
-        codes.append(pd.factorize(cells, use_na_sentinel=False)[0])
-    _, first, twins = np.unique(np.column_stack(codes), axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place_of = np.empty_like(order)
-    place_of[order] = np.arange(len(order))
-    return first[order].astype(np.int64), place_of[twins.ravel()].astype(np.int64)
-
-
-def _nothing_needed(n_rows: int, n_features: int) -> Solution:
-    """The reference is already positive: the empty set, for every row."""
-    return Solution(
-        status=np.full(n_rows, Status.OPTIMAL.code, dtype=np.int8),
-        lower_bound=np.zeros(n_rows, dtype=np.int64),
-        offsets=np.arange(n_rows + 1, dtype=np.int64),
-        masks=np.zeros((n_rows, n_words(n_features)), dtype=np.uint64),
-        complete=np.ones(n_rows, dtype=np.bool_),
-    )
