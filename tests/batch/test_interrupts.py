@@ -62,7 +62,7 @@ def test_ctrl_c_before_the_last_part_is_passed_on(monkeypatch, failed_threads):
         return real(self)
 
     monkeypatch.setattr(manager, "is_shutting_down", look_late)
-    run = _engines._loky(Work(), parts(50), 2)
+    run = _engines._run_on_loky(Work(), parts(50), 2)
     next(run)
     slow.set()
     with pytest.raises(KeyboardInterrupt):

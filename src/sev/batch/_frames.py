@@ -42,7 +42,7 @@ def explain_dask(frame: DaskFrame, explainer: Explainer | PartitionExplainer, **
     >>> frame = dask.dataframe.from_pandas(applicants, npartitions=8)  # doctest: +SKIP
     >>> results = sev.batch.explain_dask(frame, explainer, max_sets=1).compute()  # doctest: +SKIP
     """
-    explain = _partition(explainer, options)
+    explain = _as_partition(explainer, options)
     given = pa.Schema.from_pandas(frame._meta, preserve_index=False)
     meta = explain.schema(given).empty_table().to_pandas(types_mapper=pd.ArrowDtype)
     meta.index = frame._meta.index
@@ -72,7 +72,7 @@ def explain_ray(data: Dataset, explainer: Explainer | PartitionExplainer, **opti
     >>> import ray  # doctest: +SKIP
     >>> results = sev.batch.explain_ray(ray.data.from_pandas(applicants), explainer).to_pandas()  # doctest: +SKIP
     """
-    explain = _partition(explainer, options)
+    explain = _as_partition(explainer, options)
     return data.map_batches(explain.arrow, batch_format="pyarrow", zero_copy_batch=True)
 
 
@@ -101,7 +101,7 @@ def explain_spark(frame: SparkFrame, explainer: Explainer | PartitionExplainer, 
     """
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-    explain = _partition(explainer, options)
+    explain = _as_partition(explainer, options)
     schema = explain.schema(to_arrow_schema(frame.schema))
 
     def explained(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -111,7 +111,7 @@ def explain_spark(frame: SparkFrame, explainer: Explainer | PartitionExplainer, 
     return frame.mapInArrow(explained, from_arrow_schema(schema))
 
 
-def _partition(explainer: Explainer | PartitionExplainer, options: dict[str, Any]) -> PartitionExplainer:
+def _as_partition(explainer: Explainer | PartitionExplainer, options: dict[str, Any]) -> PartitionExplainer:
     if not isinstance(explainer, PartitionExplainer):
         return PartitionExplainer.of(explainer, **options)
     if options:

@@ -23,7 +23,7 @@ _MOST_LETTERS = 500
 _MOSTLY = 0.5
 
 
-def _remember(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+def _remember_debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
         context.find_root().meta[_DEBUG] = True
 
@@ -32,7 +32,7 @@ debug = click.option(
     "--debug",
     is_flag=True,
     expose_value=False,
-    callback=_remember,
+    callback=_remember_debug,
     help="Show where an error or a warning came from.",
 )
 

@@ -94,16 +94,16 @@ class Progress:
             self._bar.update(rows)
         elif not self._quiet and time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
-            click.echo(self._describe(), err=True)
+            click.echo(self._describe_progress(), err=True)
 
     def close(self) -> None:
         """End the bar, and tell what this run and an earlier one have done."""
         if self._bar is not None:
             self._bar.close()
         if not self._quiet and self.done and (self._bar is None or self._kept):
-            click.echo(self._describe(), err=True)
+            click.echo(self._describe_progress(), err=True)
 
-    def _describe(self) -> str:
+    def _describe_progress(self) -> str:
         new = self.done - self._kept
         rate = new / max(time.monotonic() - self._started, 1e-9)
         earlier = f" ({self._kept:,} more were done by an earlier run)" if self._kept else ""

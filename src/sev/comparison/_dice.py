@@ -64,7 +64,7 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Counterfa
 
     frames = _Frames(case)
     table = frames.to_frame(case.coding.background)
-    table[_OUTCOME] = _outcome(case)
+    table[_OUTCOME] = _choose_outcome(case)
     with quietly(case.random_state):
         data = dice_ml.Data(dataframe=table, continuous_features=frames.continuous, outcome_name=_OUTCOME)
         model = dice_ml.Model(model=_Model(case, frames.decode), backend="sklearn")
@@ -85,13 +85,13 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Counterfa
         examples = found.cf_examples_list[0]
         # the sparser one first; DiCE's search for it can end on a row that is no counterfactual
         tables = [examples.final_cfs_df_sparse, examples.final_cfs_df]
-        rows = [_restored(case, frames, query, one, rounding) for one in tables if one is not None and len(one)]
+        rows = [_restore_values(case, frames, query, one, rounding) for one in tables if one is not None and len(one)]
         return Counterfactual(rows)
 
     return answer
 
 
-def _outcome(case: Case) -> Any:
+def _choose_outcome(case: Case) -> Any:
     if case.labels is None:
         return case.is_positive(case.scores(case.background)).astype(int)
     return (case.labels == case.explainer.target).astype(int)
@@ -105,7 +105,9 @@ def _list_varying(case: Case, frames: _Frames) -> Any:
     ]
 
 
-def _restored(case: Case, frames: _Frames, query: int, found: pd.DataFrame, rounding: dict[str, int]) -> pd.DataFrame:
+def _restore_values(
+    case: Case, frames: _Frames, query: int, found: pd.DataFrame, rounding: dict[str, int]
+) -> pd.DataFrame:
     """The counterfactual with the query's own values where DiCE only rounded them, or stored them as float32."""
     coded = frames.to_coded(found.iloc[[0]])
     mine = case.coding.queries[[query]]

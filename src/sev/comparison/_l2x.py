@@ -105,12 +105,12 @@ class L2X:
         frame = self._form.to_frame(X, what="X")
         self._space = FeatureSpace.of(frame, self.groups)
         self.feature_names_ = self._space.names
-        self._check(frame)
-        rows, targets = self._encode_numbers(frame, "X"), self._outputs(output, len(frame))
+        self._check_columns(frame)
+        rows, targets = self._encode_numbers(frame, "X"), self._check_outputs(output, len(frame))
         with torch.random.fork_rng(devices=[]), one_torch_thread(torch):
             torch.manual_seed(self.random_state)
             self._selector, self._predictor = self._make_networks(torch)
-            _train(torch, self, torch.as_tensor(rows), torch.as_tensor(targets, dtype=torch.float32))
+            _train_selector(torch, self, torch.as_tensor(rows), torch.as_tensor(targets, dtype=torch.float32))
         return self
 
     def selected(self, X: NativeTable) -> BoolArray:
@@ -158,7 +158,7 @@ class L2X:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _check(self, frame: pd.DataFrame) -> None:
+    def _check_columns(self, frame: pd.DataFrame) -> None:
         if not isinstance(self.k, (int, np.integer)) or not 1 <= self.k <= len(self._space):
             raise InputError(f"k={self.k!r} must be an integer from 1 to {len(self._space)}, the number of features.")
         texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name].dtype)]
@@ -175,7 +175,7 @@ class L2X:
             )
         return rows
 
-    def _outputs(self, output: ArrayLike, n_rows: int) -> FloatArray:
+    def _check_outputs(self, output: ArrayLike, n_rows: int) -> FloatArray:
         values = np.asarray(output, dtype=np.float64)
         if values.shape != (n_rows,):
             raise InputError(f"output has shape {values.shape}, not ({n_rows},): one probability for each row of X.")
@@ -204,7 +204,7 @@ class L2X:
         return layers(n_columns, width, n_features), layers(n_columns, 2 * width, 1)
 
 
-def _train(torch: Any, explainer: L2X, rows: Any, targets: Any) -> None:
+def _train_selector(torch: Any, explainer: L2X, rows: Any, targets: Any) -> None:
     """Steps of Adam on the cross entropy between the model's output and what the kept features predict."""
     owner = torch.as_tensor(explainer._space.column_feature)
     parameters = [*explainer._selector.parameters(), *explainer._predictor.parameters()]

@@ -91,7 +91,7 @@ class PlainObjects:
         if "cell" in plain:
             return decode(plain["cell"])
         if "array" in plain:
-            return self._array(plain)
+            return self._read_array(plain)
         cls = self._types.get(plain["type"]) if isinstance(plain["type"], str) else None
         if cls is None or {one.name for one in fields(cls)} != set(plain) - {"type"}:
             shown = str(plain["type"])[:40]
@@ -101,7 +101,7 @@ class PlainObjects:
             )
         return cls(**{name: self.from_plain(part, decode) for name, part in plain.items() if name != "type"})
 
-    def _array(self, plain: dict[str, Parsed]) -> np.ndarray:
+    def _read_array(self, plain: dict[str, Parsed]) -> np.ndarray:
         shape, dtype = plain.get("shape"), plain.get("dtype")
         known = dtype in _DTYPES and isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
         if not known or set(plain) != {"array", "dtype", "shape"} or not isinstance(plain["array"], str):

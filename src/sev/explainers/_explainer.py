@@ -136,7 +136,7 @@ class Explainer(ExplainerSetup):
         self._form = TableForm.of(X_train, feature_names)
         background = self._form.to_frame(X_train, what="X_train")
         self._space = FeatureSpace.of(background, groups)
-        self._restrict(restricted)
+        self._restrict_features(restricted)
         self._sample = background.iloc[representative_rows(background)].reset_index(drop=True)
         scores = model_scores(model, self._form.to_native(self._sample), y_train, target)
         each_row_its_own = isinstance(target, str) and target == "predicted"
@@ -147,7 +147,7 @@ class Explainer(ExplainerSetup):
         self.classes_ = scores.classes
         self.labels.check(dict.fromkeys(self._space.names), self.classes_)  # an unknown name is an error now
         self.backend_reason = ""
-        reading = self._read(scores)
+        reading = self._read_backend(scores)
         self._tasks = []
         for one in classes:
             scorer = scores.for_target(one, threshold_for(one, scores, threshold, len(classes)))

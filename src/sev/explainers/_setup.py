@@ -208,14 +208,14 @@ class ExplainerSetup:
         self.model = parts.model
         self.labels, self.actions = parts.labels, parts.actions
         self._form, self._space, self._sample = parts.form, parts.space, parts.sample
-        self._restrict(parts.restricted)
+        self._restrict_features(parts.restricted)
         self._n_background, self._background_hash = parts.n_background, parts.background_hash
         names = list(parts.classes) or None
         scores = model_scores(self.model, self._form.to_native(self._sample), names, parts.targets[0].target)
         self.classes_ = scores.classes
         self.backend_reason = ""
         # a fallback that was known before is no news
-        reading = self._read(scores, expected_reason=parts.backend_reason)
+        reading = self._read_backend(scores, expected_reason=parts.backend_reason)
         self._tasks = []
         for one in parts.targets:
             scorer = scores.for_target(one.target, None if one.leads else one.threshold)
@@ -246,7 +246,7 @@ class ExplainerSetup:
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)  # a copy would read the model again
         made.labels, made.actions = parts.labels, parts.actions
-        made._restrict(parts.restricted)
+        made._restrict_features(parts.restricted)
         made._tasks = []
         for task, one in zip(self._tasks, parts.targets, strict=True):
             changed = one.reference is not task.reference  # one that is known already was looked at when it was new
@@ -287,7 +287,7 @@ class ExplainerSetup:
         chosen = self._restricted if restricted is None else self._space.select(restricted) | self._frozen
         return ~chosen
 
-    def _restrict(self, restricted: Iterable[str]) -> None:
+    def _restrict_features(self, restricted: Iterable[str]) -> None:
         self._frozen = self._space.select(() if self.actions is None else self.actions.frozen, what="frozen")
         self._restricted_by_name = self._space.select(restricted)
         self._restricted = self._restricted_by_name | self._frozen
@@ -302,7 +302,7 @@ class ExplainerSetup:
             background_hash=self._background_hash,
         )
 
-    def _read(self, scores: ModelScores, expected_reason: str | None = None) -> Reading | None:
+    def _read_backend(self, scores: ModelScores, expected_reason: str | None = None) -> Reading | None:
         try:
             return read_model(self.model, scores, self._form, self._space, self._sample)
         except CannotReadError as error:

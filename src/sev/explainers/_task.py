@@ -137,7 +137,7 @@ class Task:
             is_arrow = type(transformed).__module__.startswith("pyarrow")
             transformed = None if is_arrow else _safe_indexing(transformed, rows)
         given = None if assigned is None else assigned[rows]
-        work = self._work(positives, settings, scores[rows], given)
+        work = self._start_work(positives, settings, scores[rows], given)
         if trusted:
             known = encoded if encoded is None or everything else encoded[rows]
             solution, result_scores = work.answer_read(transformed, known)
@@ -175,7 +175,7 @@ class Task:
         agrees; None otherwise, for the caller to score the rows first.
         """
         n_rows = len(queries)
-        everyone = self._work(queries, settings, None, assigned)
+        everyone = self._start_work(queries, settings, None, assigned)
         found = everyone.search_unscored(encoded)
         if found is None:
             return None
@@ -185,7 +185,7 @@ class Task:
             rows = np.flatnonzero(positive)
             if not rows.size:
                 return None
-            work = self._work(queries.iloc[rows], settings, None, everyone.assigned[rows])
+            work = self._start_work(queries.iloc[rows], settings, None, everyone.assigned[rows])
             proof, solution = work.prove(proof.encoded[rows]), solution.take(rows)
         answered = work.check_unscored(proof, solution, everyone.vertices, rows)
         if answered is None:
@@ -243,7 +243,7 @@ class Task:
         if self.wrong_references[reference]:
             return None
         assigned = np.full(len(queries), reference, dtype=np.int64)
-        return self._work(queries, settings, None, assigned).search_below(encoded, sizes)
+        return self._start_work(queries, settings, None, assigned).search_below(encoded, sizes)
 
     def list_sets(self, queries: pd.DataFrame, known: Solution, settings: Settings, references: IntArray) -> Solution:
         """All minimum sets of rows that were answered by the reading, each checked against the model.
@@ -264,7 +264,7 @@ class Task:
         Solution
             The same rows, with all their sets.
         """
-        return self._work(queries, settings, None, references - self.first_reference).list_sets(known)
+        return self._start_work(queries, settings, None, references - self.first_reference).list_sets(known)
 
     def score_safely(self, queries: pd.DataFrame) -> tuple[FloatArray, dict[int, str]]:
         """The model's own scores; rows on which it fails get NaN and a reason.
@@ -358,14 +358,14 @@ class Task:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _work(
+    def _start_work(
         self, queries: pd.DataFrame, settings: Settings, scores: FloatArray | None, assigned: IntArray | None
     ) -> Work:
         if assigned is None:
             assigned = self.reference.assigned(queries)
         task, settings, permitted = permit(self, queries, settings, assigned)
         own = assigned if permitted is None else permitted.assigned
-        vertices = task._vertices(queries, settings.kind, own)
+        vertices = task._make_vertices(queries, settings.kind, own)
         credible = None
         if settings.min_credibility > 0:
             least = settings.min_credibility
@@ -393,7 +393,7 @@ class Task:
         """
         task, settings, permitted = permit(self, queries, settings, references - self.first_reference)
         own = references - self.first_reference if permitted is None else permitted.assigned
-        return task._vertices(queries, settings.kind, own), task.reference.rows
+        return task._make_vertices(queries, settings.kind, own), task.reference.rows
 
     @property
     def fitted_credibility(self) -> Credibility:
@@ -401,7 +401,7 @@ class Task:
         assert self.credibility is not None
         return self.credibility.get()
 
-    def _vertices(self, queries: pd.DataFrame, kind: Kind, assigned: IntArray) -> Vertices:
+    def _make_vertices(self, queries: pd.DataFrame, kind: Kind, assigned: IntArray) -> Vertices:
         mixer = self._fitted_references.mixer(self.form, self.space, queries, assigned, self.dtype_test.matter)
         return Vertices(self.scorer, mixer, queries, assigned, kind)
 

@@ -141,13 +141,13 @@ class DtypeTest:
     def matter(self, queries: pd.DataFrame, wider: dict[ColumnLabel, Dtype]) -> bool:
         """Whether scores change when columns get wider dtypes: text made of 3 and of 3.0 is not the same."""
         if any(queries[column].dtype != self._form.dtypes[column] for column in wider):
-            return self._differ(queries.iloc[:_ROWS_TESTED], wider)
+            return self._scores_differ(queries.iloc[:_ROWS_TESTED], wider)
         key = tuple((column, str(dtype)) for column, dtype in wider.items())
         if key not in self._known:
-            self._known[key] = self._differ(self._sample, wider)
+            self._known[key] = self._scores_differ(self._sample, wider)
         return self._known[key]
 
-    def _differ(self, rows: pd.DataFrame, wider: dict[ColumnLabel, Dtype]) -> bool:
+    def _scores_differ(self, rows: pd.DataFrame, wider: dict[ColumnLabel, Dtype]) -> bool:
         try:
             narrow = self._score(self._form.to_native(rows))
             wide = self._score(self._form.to_native(rows.astype(wider)))

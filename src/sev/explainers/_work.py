@@ -137,12 +137,12 @@ class Work:
         if self._task.reading is None or not self._n_rows:
             return self.answer_unread()
         try:
-            proof = self.prove(self._encode(transformed) if encoded is None else encoded)
+            proof = self.prove(self._encode_rows(transformed) if encoded is None else encoded)
         except CannotReadError as error:
             self.doubts = Doubts(dict.fromkeys(range(self._n_rows), str(error)), str(error), str(error))
             return self.answer_unread()
         assert self._scores is not None
-        solution = self._search(proof)
+        solution = self._search_all(proof)
         proof.compare_queries(solution, self._scores)
         proof.refuse_references(self._task.wrong_references)
         for row in proof.doubts.rows:  # what the search met on the way to a wrong answer says nothing
@@ -151,7 +151,9 @@ class Work:
         if self._permitted is not None:
             solution, opened = self._permitted.arrange(solution, np.arange(self._n_rows, dtype=np.int64))
         check = self._choose_vertices(proof, solution)
-        result = self._judge(proof, check, self._evaluate(check.rows, check.sets, needed=check.n_sets + check.n_none))
+        result = self._judge_vertices(
+            proof, check, self._score_sets(check.rows, check.sets, needed=check.n_sets + check.n_none)
+        )
         for row in self.vertices.failures:  # no search finds more about them
             proof.doubts.rows.pop(row, None)
         self.doubts, self.strange = proof.doubts, proof.is_strange
@@ -159,8 +161,8 @@ class Work:
         self.read[:] = True
         self.read[again] = False
         if again.size:
-            solution, result[again] = self._replace(solution, again)
-        return self._finish(solution), result
+            solution, result[again] = self._search_again(solution, again)
+        return self._finish_solution(solution), result
 
     def search_below(self, encoded: FloatArray, sizes: FloatArray) -> Solution | None:
         """What the reading finds for rows of one reference on which it is known to be right, below given sizes; None
@@ -187,7 +189,7 @@ class Work:
             proof = self.prove(encoded)
         except Exception:  # found out when the rows are scored
             return None
-        return proof, self._search(proof)
+        return proof, self._search_all(proof)
 
     def check_unscored(
         self, proof: QueryProof, solution: Solution, everyone: Vertices, places: IntArray
@@ -206,7 +208,7 @@ class Work:
             scores = everyone.apply(
                 self._task.scorer.scores,
                 np.concatenate([rows, places[check.rows]]),
-                np.concatenate([self._unchanged(rows), check.sets]),
+                np.concatenate([self._sets_of_queries(rows), check.sets]),
             )
         except Exception:  # found out which rows it is when they are scored first
             return None
@@ -217,12 +219,12 @@ class Work:
             return None
         proof.compare_queries(solution, own[places])
         proof.refuse_references(self._task.wrong_references)
-        result = self._judge(proof, check, others)
+        result = self._judge_vertices(proof, check, others)
         if proof.doubts.rows or self.vertices.failures:
             return None
         self.strange = proof.is_strange
         self.read[:] = True
-        return self._finish(solution), result, own
+        return self._finish_solution(solution), result, own
 
     def answer_unread(self, rows: IntArray | None = None) -> tuple[Solution, FloatArray]:
         """Search with the model's own scores only."""
@@ -232,23 +234,23 @@ class Work:
         solution = self._search_blackbox(chosen[first])
         result = self._check_blackbox(chosen, first, twins, solution)
         solution = solution.take(twins)
-        return (self._finish(solution) if rows is None else solution), result
+        return (self._finish_solution(solution) if rows is None else solution), result
 
     def list_sets(self, known: Solution) -> Solution:
         """All sets of rows that the reading has answered."""
         reading = self._task.reading
         if reading is not None and reading.backend.lists_sets_later:
-            known = self._search(self.prove(self._encode(None)))
+            known = self._search_all(self.prove(self._encode_rows(None)))
         rows, places = locate_sets(known, first_only=False)
-        scores = self._evaluate(rows, unpack(known.masks[places], self._task.n_features))
+        scores = self._score_sets(rows, unpack(known.masks[places], self._task.n_features))
         refused = np.unique(rows[~self.vertices.is_across(scores)])
         if refused.size:
-            known, _ = self._replace(known, refused)
-        return self._finish(known)
+            known, _ = self._search_again(known, refused)
+        return self._finish_solution(known)
 
     # -- the search ----------------------------------------------------------------------------------------------------
 
-    def _encode(self, transformed: Any) -> FloatArray:
+    def _encode_rows(self, transformed: Any) -> FloatArray:
         """The rows in encoded space; ``transformed`` is what the final estimator takes, where it is known."""
         reading = self._task.reading
         assert reading is not None
@@ -276,7 +278,7 @@ class Work:
     def _active(self) -> BoolArray:
         return np.ascontiguousarray(self.vertices.differing & self._settings.allowed)
 
-    def _search(self, proof: QueryProof) -> Solution:
+    def _search_all(self, proof: QueryProof) -> Solution:
         """Solve all rows with the reading, one reference after the other."""
         parts = []
         found = self._search_each(proof)
@@ -315,7 +317,7 @@ class Work:
         low, high = self._task.band
         second = None if self._credible is None else self._credible.second_sum(rows, reference)
         return replace(
-            self._problem(rows),
+            self._make_problem(rows),
             limits=limits,
             low=low,
             high=high,
@@ -327,18 +329,18 @@ class Work:
             second_is_all=second is not None and (self._permitted is None or not self._permitted.rules),
         )
 
-    def _problem(self, rows: IntArray) -> Problem:
+    def _make_problem(self, rows: IntArray) -> Problem:
         minus = self._settings.kind == "minus"
         sign = self._task.scorer.sign
 
         def evaluate(numbers: IntArray, sets: BoolArray) -> FloatArray:
             scores = self.vertices.scores(rows[numbers], sets)
             if self._permitted is not None or self._credible is not None:  # a vertex that does not count is not across
-                scores = np.where(self._counts(rows[numbers], sets), scores, _FAR if minus else -_FAR)
+                scores = np.where(self._find_counting(rows[numbers], sets), scores, _FAR if minus else -_FAR)
             return scores
 
         def accepts(numbers: IntArray, sets: BoolArray) -> BoolArray:
-            return self._counts(rows[numbers], sets)
+            return self._find_counting(rows[numbers], sets)
 
         return Problem(
             kind=self._settings.kind,
@@ -356,7 +358,7 @@ class Work:
             accepts=None if self._credible is None else accepts,
         )
 
-    def _counts(self, rows: IntArray, sets: BoolArray) -> BoolArray:
+    def _find_counting(self, rows: IntArray, sets: BoolArray) -> BoolArray:
         """Which vertices count: they keep the rules and are credible."""
         counts = np.ones(len(rows), dtype=np.bool_)
         if self._permitted is not None:
@@ -371,9 +373,11 @@ class Work:
         done, left = np.flatnonzero(ready), np.flatnonzero(~ready)
         parts = [(done, solve_with_empty_sets(len(done), self._task.n_features))]
         if self._settings.limits.time_limit is None:
-            parts.append((left, solve_blackbox(self._problem(rows[left]))))
+            parts.append((left, solve_blackbox(self._make_problem(rows[left]))))
         else:
-            parts += [(left[[place]], solve_blackbox(self._problem(rows[left[[place]]]))) for place in range(len(left))]
+            parts += [
+                (left[[place]], solve_blackbox(self._make_problem(rows[left[[place]]]))) for place in range(len(left))
+            ]
         solution = Solution.merge(parts)
         return solution if self._permitted is None else self._permitted.arrange(solution, rows)[0]
 
@@ -395,7 +399,7 @@ class Work:
             margins=None if solution.set_margins is None else solution.set_margins[places],
         )
 
-    def _judge(self, proof: QueryProof, check: _Check, scores: FloatArray) -> FloatArray:
+    def _judge_vertices(self, proof: QueryProof, check: _Check, scores: FloatArray) -> FloatArray:
         """Compare the model's own scores of vertices with what was claimed; its score of each row's first set."""
         sets = slice(check.n_sets)
         claims = slice(check.n_sets, check.n_sets + check.n_none)
@@ -404,7 +408,7 @@ class Work:
         proof.compare_encoding(check.rows[samples], check.sets[samples])
         across = self.vertices.is_across(scores)
         if self._credible is not None:  # that there is no credible set says nothing about others
-            across[claims] &= self._counts(check.rows[claims], check.sets[claims])
+            across[claims] &= self._find_counting(check.rows[claims], check.sets[claims])
         if not across[sets].all():
             proof.refuse(np.unique(check.rows[sets][~across[sets]]), "the model did not confirm the explanation")
         if across[claims].any():
@@ -412,7 +416,7 @@ class Work:
             proof.refuse(rows, "the model has an explanation where none was read")
         return scores_of_first_sets(check.rows[sets], scores[sets], self._n_rows)
 
-    def _unchanged(self, rows: IntArray) -> BoolArray:
+    def _sets_of_queries(self, rows: IntArray) -> BoolArray:
         """The sets whose vertices are the queries themselves."""
         sets = np.zeros((len(rows), self._task.n_features), dtype=np.bool_)
         return sets if self._settings.kind == "minus" else ~sets  # the reference with every feature of the query
@@ -425,35 +429,35 @@ class Work:
         places, masks = locate_sets(solution, first_only=True)
         sets = unpack(solution.masks[masks], self._task.n_features)
         asked = np.concatenate([rows[first], rows[first[places]]])
-        scores = self._evaluate(asked, np.concatenate([self._unchanged(rows[first]), sets]))
+        scores = self._score_sets(asked, np.concatenate([self._sets_of_queries(rows[first]), sets]))
         again, after = scores[: len(first)][twins], scores[len(first) :]
         if self._scores is not None:
             before = self._scores[rows]
             moved = np.abs(again - before) > _SAME_SCORE * np.maximum(1.0, np.abs(before))
             moved |= self._task.scorer.is_positive(again) != self._task.scorer.is_positive(before)
             for place in np.flatnonzero(moved & ~np.isnan(again)).tolist():
-                self._fail(int(rows[place]), float(before[place]), float(again[place]))
+                self._fail_row(int(rows[place]), float(before[place]), float(again[place]))
         for place in places[~self.vertices.is_across(after)].tolist():
-            self._fail(int(rows[first[place]]))
+            self._fail_row(int(rows[first[place]]))
         for place, twin in enumerate(rows[first[twins]].tolist()):
             if twin in self.vertices.failures:
                 self.vertices.failures.setdefault(int(rows[place]), self.vertices.failures[twin])
         return scores_of_first_sets(places, after, len(first))[twins]
 
-    def _fail(self, row: int, *scores: float) -> None:
+    def _fail_row(self, row: int, *scores: float) -> None:
         shown = f": {scores[0]!r} and {scores[1]!r}" if scores else ""
         self.vertices.failures.setdefault(row, f"the model returned different scores for the same row{shown}")
 
-    def _evaluate(self, rows: IntArray, sets: BoolArray, needed: int | None = None) -> FloatArray:
+    def _score_sets(self, rows: IntArray, sets: BoolArray, needed: int | None = None) -> FloatArray:
         """The model's own scores; a failure on one of the vertices after those that are needed stops no row."""
         if needed is not None and needed < len(rows):
             before = dict(self.vertices.failures)
-            scores = self._evaluate(rows, sets)
+            scores = self._score_sets(rows, sets)
             if len(before) < len(self.vertices.failures):
                 self.vertices.failures = dict(before)
-                others = self._evaluate(rows[needed:], sets[needed:])
+                others = self._score_sets(rows[needed:], sets[needed:])
                 self.vertices.failures = before
-                scores = np.concatenate([self._evaluate(rows[:needed], sets[:needed]), others])
+                scores = np.concatenate([self._score_sets(rows[:needed], sets[:needed]), others])
             return scores
         scores = np.empty(len(rows))
         for start in range(0, len(rows), _SETS_PER_CALL):
@@ -461,13 +465,13 @@ class Work:
             scores[some] = self.vertices.scores(rows[some], sets[some])
         return scores
 
-    def _replace(self, solution: Solution, rows: IntArray) -> tuple[Solution, FloatArray]:
+    def _search_again(self, solution: Solution, rows: IntArray) -> tuple[Solution, FloatArray]:
         """The same solution with some rows searched without the reading, and their scores after the first change."""
         again, result = self.answer_unread(rows)
         kept = np.setdiff1d(np.arange(self._n_rows), rows)
         return Solution.merge([(kept, solution.take(kept)), (rows, again)]), result
 
-    def _finish(self, solution: Solution) -> Solution:
+    def _finish_solution(self, solution: Solution) -> Solution:
         if self.vertices.failures:
             solution = solution.with_errors(self.vertices.failures)
         return solution.with_proofs()

@@ -66,7 +66,7 @@ class Explanations(ExplanationColumns):
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return explanation_of(self, place_of(int(key), len(self)))
         self._put_among_others()
-        return self._take(places_of(key, self.index))
+        return self._take_rows(places_of(key, self.index))
 
     @property
     def loc(self) -> ByLabel:
@@ -457,5 +457,5 @@ class Explanations(ExplanationColumns):
         if self._source is None:
             raise InputError("These explanations carry no model: call unrestricted(explainer).")
         free = self._source.unrestricted()
-        shared = {**self._shared(), "restricted": (), "source": free}
+        shared = {**self._shared_arguments(), "restricted": (), "source": free}
         return Explanations(**shared, **free.explain(self._queries), queries=self._queries)

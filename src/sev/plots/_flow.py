@@ -68,8 +68,8 @@ def flow(
     table = _prepare(before, after)
     ax = style.new_axes(ax, 6.6, 4.2)
     total = int(table["rows"].sum())
-    left = _stack(table.groupby("before", sort=False)["rows"].sum(), total)
-    right = _stack(table.groupby("after", sort=False)["rows"].sum(), total)
+    left = _stack_nodes(table.groupby("before", sort=False)["rows"].sum(), total)
+    right = _stack_nodes(table.groupby("after", sort=False)["rows"].sum(), total)
     _draw_bands(ax, table, left, right, total)
     for nodes, x, side in ((left, 0.0, "right"), (right, 1.0, "left")):
         _draw_nodes(ax, nodes, x, side, speaker)
@@ -135,7 +135,7 @@ def _order_states(state: str) -> int:
     return int(state) if state.isdigit() else 10_000 + ends.index(state)
 
 
-def _stack(counts: pd.Series, total: int) -> dict[str, tuple[float, float]]:
+def _stack_nodes(counts: pd.Series, total: int) -> dict[str, tuple[float, float]]:
     """Bottom and height of each node, the smallest size on top."""
     nodes = {}
     bottom = 0.0

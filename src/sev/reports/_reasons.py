@@ -241,7 +241,7 @@ def reasons(
     loaded = load_codes(codes)
     ranking = rank_features(explanations, source)
     directions = _find_directions(explanations, ranking)
-    chosen, cut = _choose(explanations, ranking, directions, loaded, max_reasons)
+    chosen, cut = _choose_reasons(explanations, ranking, directions, loaded, max_reasons)
     hidden = _find_hidden(explanations, explainer)
     alone = _find_alone(explanations, chosen, source)
     return Reasons(
@@ -319,7 +319,7 @@ def _compare_values(many: Explanations, rows: IntArray, donor: IntArray, column:
     return np.nan_to_num(np.sign(mine - other))
 
 
-def _choose(
+def _choose_reasons(
     many: Explanations, ranking: Ranking, directions: dict[tuple[int, int], Direction], codes: Codes, most: int
 ) -> tuple[list[list[Reason]], tuple[tuple[str, ...], ...]]:
     """For each row the reasons that are given, and the features that are cut."""

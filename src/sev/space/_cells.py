@@ -53,10 +53,10 @@ class MixedColumn:
         dtype = self._queries.dtype
         if is_same_dtype(self._references.dtype, dtype):
             return self._references, np.zeros(len(self._references), dtype=np.bool_)
-        together = _cast(self._references, dtype)
+        together = _cast_values(self._references, dtype)
         if together is not None:
             return together, np.zeros(len(self._references), dtype=np.bool_)
-        singly = [_cast(self._references.iloc[[row]], dtype) for row in range(len(self._references))]
+        singly = [_cast_values(self._references.iloc[[row]], dtype) for row in range(len(self._references))]
         misfits = np.array([one is None for one in singly])
         filler = self._queries.iloc[:1]
         fitted = pd.concat([filler if one is None else one for one in singly], ignore_index=True).astype(dtype)
@@ -75,7 +75,7 @@ class MixedColumn:
     @cached_property
     def narrow(self) -> Any:
         """Query cells, then reference cells, in the queries' dtype; cells that do not fit are not to be taken."""
-        return _stack(self._queries, self._fitted[0])
+        return _stack_values(self._queries, self._fitted[0])
 
     @cached_property
     def wide(self) -> Any:
@@ -84,7 +84,7 @@ class MixedColumn:
             known = self._queries.cat.categories
             fresh = pd.Index(self._references.dropna().unique()).difference(known)
             dtype = pd.CategoricalDtype(known.append(fresh), ordered=self._queries.cat.ordered)
-            return _stack(self._queries.astype(dtype), self._references.astype(dtype))
+            return _stack_values(self._queries.astype(dtype), self._references.astype(dtype))
         return pd.concat([self._queries, self._references], ignore_index=True).array
 
     @property
@@ -115,7 +115,7 @@ def is_same_dtype(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _cast(values: pd.Series, dtype: object) -> pd.Series | None:
+def _cast_values(values: pd.Series, dtype: object) -> pd.Series | None:
     if pd.api.types.is_object_dtype(dtype):
         return values.astype(object)
     if isinstance(dtype, pd.CategoricalDtype):
@@ -132,7 +132,7 @@ def _find_different(values: pd.Series, references: pd.Series, assigned: IntArray
         return _different_nullable(values, references, assigned)
     if values.dtype == object or (len(values) <= _FEW and not isinstance(values.dtype, np.dtype)):
         return _different_objects(values.to_numpy(dtype=object), references.to_numpy(dtype=object)[assigned])
-    codes, _ = pd.factorize(_stack(values, references), use_na_sentinel=True)
+    codes, _ = pd.factorize(_stack_values(values, references), use_na_sentinel=True)
     return np.asarray(codes[: len(values)] != codes[len(values) :][assigned])
 
 
@@ -182,7 +182,7 @@ def _is_another(one: object, other: object) -> bool:
     return not isinstance(one, str) and repr(one) != repr(other)
 
 
-def _stack(values: pd.Series, references: pd.Series) -> Any:
+def _stack_values(values: pd.Series, references: pd.Series) -> Any:
     """Query values followed by reference values of the same dtype."""
     if isinstance(values.dtype, pd.api.extensions.ExtensionDtype):
         return type(values.array)._concat_same_type([values.array, references.array])

@@ -364,11 +364,11 @@ class FittedReferences:
         dtypes = column_dtypes(queries)
         last = self._last  # one read: another thread may put in other rows at any time
         if last is None or not _are_same_dtypes(last.dtypes, dtypes):
-            rows = self._fit(queries)
+            rows = self._fit_columns(queries)
             last = self._last = _Fitted(dtypes, rows, _columns_in_common(dtypes, column_dtypes(rows)))
         return last
 
-    def _fit(self, queries: pd.DataFrame) -> pd.DataFrame:
+    def _fit_columns(self, queries: pd.DataFrame) -> pd.DataFrame:
         columns: dict[int, pd.Series] = {}
         for number in range(queries.shape[1]):
             column = MixedColumn(queries, self._rows, number)

@@ -226,7 +226,7 @@ class TableForm:
                 fitted = _fit_categories(values, wanted)
                 if len(fitted.cat.categories) < len(values.cat.categories):
                     trimmed[column] = fitted
-        return _replace(frame, trimmed) if trimmed else frame
+        return _replace_columns(frame, trimmed) if trimmed else frame
 
     @cached_property
     def _categories(self) -> dict[ColumnLabel, pd.CategoricalDtype]:
@@ -270,7 +270,7 @@ class TableForm:
             if held != wanted or isinstance(wanted, pd.CategoricalDtype):
                 fitted[column] = _fit_column(frame.iloc[:, number], wanted, column, what, restore)
         if fitted:
-            frame = _replace(frame, fitted)
+            frame = _replace_columns(frame, fitted)
             dtypes = column_dtypes(frame)
         self._refuse_infinities(frame, dtypes, what)
         return frame
@@ -365,7 +365,7 @@ def is_quantity(dtype: object) -> bool:
     )
 
 
-def _replace(frame: pd.DataFrame, fitted: dict[ColumnLabel, pd.Series]) -> pd.DataFrame:
+def _replace_columns(frame: pd.DataFrame, fitted: dict[ColumnLabel, pd.Series]) -> pd.DataFrame:
     return pd.DataFrame({column: fitted.get(column, frame[column]) for column in frame.columns}, index=frame.index)
 
 

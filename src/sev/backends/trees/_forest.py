@@ -97,9 +97,9 @@ def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Fores
     offset = n_leaves = leaf_depths = depth = 0
     magnitude = abs(base)
     for number, tree in enumerate(trees):
-        _check(tree, number, n_columns)
+        _check_tree(tree, number, n_columns)
         order, depths, left = _breadth_first(tree, number, offset)
-        parts.append(_pack(tree, order, left, sets))
+        parts.append(_pack_nodes(tree, order, left, sets))
         roots[number] = offset
         leaves = left == 0
         offset += order.size
@@ -123,7 +123,7 @@ def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Fores
     )
 
 
-def _check(tree: Tree, number: int, n_columns: int) -> None:
+def _check_tree(tree: Tree, number: int, n_columns: int) -> None:
     """Refuse what compiled code would trust, except cycles, which are met on the way down."""
     n_nodes = tree.left.size
     others = (tree.right, tree.column, tree.threshold, tree.value, tree.nan_left, tree.zero_missing)
@@ -172,7 +172,7 @@ def _breadth_first(tree: Tree, number: int, offset: int) -> tuple[IntArray, IntA
     return np.concatenate(order), np.concatenate(depths), np.concatenate(lefts)
 
 
-def _pack(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]) -> tuple[IntArray, FloatArray]:
+def _pack_nodes(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]) -> tuple[IntArray, FloatArray]:
     inner = left != 0
     flags = np.zeros(order.size, dtype=np.int64)
     if tree.nan_left is not None:

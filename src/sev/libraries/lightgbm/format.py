@@ -170,8 +170,8 @@ def _check_tree(
         _check_nodes(lists, n_leaves, n_features, what)
         _check_categories(lists, n_cats, what)
     if linear:
-        counts = _integers(lists.get("num_features", []))
-        chosen = _integers(lists.get("leaf_features", []))
+        counts = _as_integers(lists.get("num_features", []))
+        chosen = _as_integers(lists.get("leaf_features", []))
         fits = len(counts) == n_leaves == len(lists.get("leaf_const", ())) and (counts >= 0).all()
         fits = fits and counts.sum() == len(chosen) == len(lists.get("leaf_coeff", ()))
         if not fits or ((chosen < 0) | (chosen >= n_features)).any():
@@ -180,23 +180,23 @@ def _check_tree(
 
 def _check_nodes(lists: dict[str, list[str]], n_leaves: int, n_features: int, what: str) -> None:
     inner = n_leaves - 1
-    children = np.array([_integers(lists["left_child"]), _integers(lists["right_child"])])
+    children = np.array([_as_integers(lists["left_child"]), _as_integers(lists["right_child"])])
     later = (children < 0) | (children > np.arange(inner))  # so that each way ends
     if not later.all() or (children >= inner).any() or (children < -n_leaves).any():
         raise ArchiveError(f"{what} refers to a node that does not exist.")
     check_depth(children[0], children[1], what)
-    features = _integers(lists["split_feature"])
+    features = _as_integers(lists["split_feature"])
     if ((features < 0) | (features >= n_features)).any():
         raise ArchiveError(f"{what} refers to a feature that does not exist.")
-    decisions = _integers(lists["decision_type"])
+    decisions = _as_integers(lists["decision_type"])
     if ((decisions < -128) | (decisions > 127)).any():
         raise ArchiveError(f"{what} has an unknown type of decision.")
 
 
 def _check_categories(lists: dict[str, list[str]], n_cats: int, what: str) -> None:
     """Nodes that ask for a category name a set of bits by its number, in place of a threshold."""
-    chosen = _integers(lists["decision_type"]) & _CATEGORICAL == 1
-    bounds, bits = _integers(lists.get("cat_boundaries", [])), _integers(lists.get("cat_threshold", []))
+    chosen = _as_integers(lists["decision_type"]) & _CATEGORICAL == 1
+    bounds, bits = _as_integers(lists.get("cat_boundaries", [])), _as_integers(lists.get("cat_threshold", []))
     fits = len(bounds) == (n_cats + 1 if n_cats else len(bounds)) and ((bits >= 0) & (bits < 1 << 32)).all()
     if n_cats:
         fits = fits and bounds[0] == 0 and (np.diff(bounds) >= 0).all() and bounds[-1] == len(bits)
@@ -253,7 +253,7 @@ def _check_numbers(text: str, integers: bool, what: str) -> list[str]:
     return values
 
 
-def _integers(values: ArrayLike) -> np.ndarray:
+def _as_integers(values: ArrayLike) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 

@@ -70,12 +70,12 @@ class ModuleOutputs:
     @property
     def device(self) -> Device:
         """Where the module lives now."""
-        return next((tensor.device for tensor in self._tensors()), torch().device("cpu"))
+        return next((tensor.device for tensor in self._list_tensors()), torch().device("cpu"))
 
     @property
     def tensor_type(self) -> TensorType:
         """The torch dtype that the module computes in."""
-        floating = (tensor.dtype for tensor in self._tensors() if tensor.is_floating_point())
+        floating = (tensor.dtype for tensor in self._list_tensors() if tensor.is_floating_point())
         return next(floating, torch().float32)
 
     @property
@@ -108,7 +108,7 @@ class ModuleOutputs:
             )
         return values
 
-    def _tensors(self) -> Iterator[Tensor]:
+    def _list_tensors(self) -> Iterator[Tensor]:
         yield from self.module.parameters()
         yield from self.module.buffers()
 
