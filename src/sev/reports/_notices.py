@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from sev._io import write_file
+from sev._io import write_texts
 from sev.core import list_names, plain_value
 from sev.exceptions import InputError
 from sev.explanations import Explanations
@@ -104,10 +104,7 @@ def write_notices(
         names = _file_names([str(notice["id"]) for notice in notices])
         for name, notice in zip(names, notices, strict=True):
             texts[f"{name}{ending}"] = _fill_template(filled, template, notice, f"decision {notice['id']}")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_file(folder / name, text.encode("utf-8"))
-    return [folder / name for name in texts]
+    return write_texts(folder, texts)
 
 
 def _choose_ending(template: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sev._io import write_file
+from sev._io import write_texts
 from sev.core import warn_user
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
 from sev.explanations import ExplainerLike, Explanations, Source
@@ -129,10 +129,7 @@ class Reasons:
             "reasons_wide.csv": to_csv(self.wide),
             "records.jsonl": "".join(f"{line}\n" for line in lines),
         }
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            write_file(folder / name, text.encode("utf-8"))
-        return [folder / name for name in texts]
+        return write_texts(folder, texts)
 
     def save_notices(
         self,
