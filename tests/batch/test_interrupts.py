@@ -105,7 +105,8 @@ def test_nothing_is_held_in_other_threads():
 def test_workers_do_not_hear_ctrl_c_even_while_they_start():
     """A terminal sends it to all processes of a group. In a process of its own, which has started no worker before."""
     code = (
-        "from batch import test_interrupts as t; print([p.label for p in t._engines._loky(t.Blocked(), t.parts(2), 2)])"
+        "from batch import test_interrupts as t; "
+        "print([p.label for p in t._engines._run_on_loky(t.Blocked(), t.parts(2), 2)])"
     )
     folders = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}

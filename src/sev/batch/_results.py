@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
@@ -47,7 +45,7 @@ def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
     reasons: list[str | None] = [None] * len(many)
     for row, reason in answers.reasons.items():
         reasons[row] = reason
-    columns: dict[str, Any] = {
+    columns: dict[str, pa.Array] = {
         "status": _STATUSES.take(pa.array(answers.status)),
         "target": pa.array([str(target) for target in many.targets]).take(pa.array(answers.target)),
         "size": pa.array(many.sizes, from_pandas=True).cast(pa.int32()),

@@ -9,12 +9,16 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 import pandas as pd
 
 from sev.core import plain_value
+from sev.typing import JSONValue
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -71,7 +75,7 @@ class Progress:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._bar: Any = None
+        self._bar: tqdm | None = None
         self._total: int | None = None
         self._started = self._last_line = time.monotonic()
         self._kept = 0
@@ -114,7 +118,7 @@ class Progress:
         return f"{line}, {100 * self.done / self._total:.0f} % of {self._total:,}{left}"
 
 
-def plain_result(value: object) -> Any:
+def plain_result(value: object) -> JSONValue:
     """A value of a result, ready for JSON."""
     if isinstance(value, Mapping):
         return {str(key): plain_result(entry) for key, entry in value.items()}

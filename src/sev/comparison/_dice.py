@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pandas as pd
 from sev.comparison._answers import Counterfactual
 from sev.comparison._case import Case
 from sev.comparison._quiet import quietly
-from sev.typing import FloatArray
+from sev.typing import FloatArray, IntArray
 
 _OUTCOME = "outcome of the comparison"
 
@@ -41,7 +40,7 @@ class _Frames:
 
     def to_frame(self, rows: FloatArray) -> pd.DataFrame:
         """Coded rows, as DiCE takes them."""
-        columns: dict[str, Any] = {}
+        columns: dict[str, pd.Series | np.ndarray] = {}
         for number, name in enumerate(self.names):
             if number in self._coding.categorical:
                 columns[name] = pd.Series([f"{code:.0f}" for code in rows[:, number]], dtype=object)
@@ -91,13 +90,13 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Counterfa
     return answer
 
 
-def _choose_outcome(case: Case) -> Any:
+def _choose_outcome(case: Case) -> IntArray:
     if case.labels is None:
         return case.is_positive(case.scores(case.background)).astype(int)
     return (case.labels == case.explainer.target).astype(int)
 
 
-def _list_varying(case: Case, frames: _Frames) -> Any:
+def _list_varying(case: Case, frames: _Frames) -> str | list[str]:
     if case.allowed.all():
         return "all"
     return [

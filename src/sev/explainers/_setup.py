@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Self
+from collections.abc import Callable, Iterable
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,14 @@ from sev.backends import (
     read_model,
 )
 from sev.core import warn_user
-from sev.credibility import LazyCredibility, OtherRows
+from sev.credibility import CredibilityLike, LazyCredibility, OtherRows
 from sev.exceptions import FallbackWarning, InputError
 from sev.explainers._checks import reference_scores
 from sev.explainers._notebook_view import explainer_as_html
 from sev.explainers._origin import Origin
 from sev.explainers._task import Task
 from sev.files import ExplainerParts, TargetParts
-from sev.references import Background, FittedReference, as_reference
+from sev.references import Background, FittedReference, ReferenceLike, as_reference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
 from sev.typing import BoolArray, ClassLabel, FittedModel
@@ -88,7 +88,7 @@ class ExplainerSetup:
         return tuple(np.array(self._space.names, dtype=object)[self._frozen])
 
     @property
-    def target(self) -> Any:
+    def target(self) -> ClassLabel:
         """The class being explained, or "predicted"."""
         return self._tasks[0].scorer.target if len(self._tasks) == 1 else "predicted"
 
@@ -260,7 +260,7 @@ class ExplainerSetup:
             )
         return made
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[ExplainerParts]]:
         # readings hold locks and closures: another process makes its own, and proves it
         return type(self).from_parts, (self.parts(),)
 
@@ -324,10 +324,10 @@ class ExplainerSetup:
         reading: Reading | None,
         background: pd.DataFrame,
         labels: np.ndarray | None,
-        reference: Any,
+        reference: ReferenceLike,
         threshold: float | None,
         allow_positive: bool,
-        credibility: Any,
+        credibility: CredibilityLike | Literal[False],
     ) -> None:
         def is_positive(rows: pd.DataFrame) -> BoolArray:
             return scorer.is_positive(scorer.scores(self._form.to_native(rows)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -411,7 +410,7 @@ class Task:
 
     def score_and_transform(
         self, queries: pd.DataFrame, native: NativeTable | None = None
-    ) -> tuple[FloatArray, dict[int, str], Any]:
+    ) -> tuple[FloatArray, dict[int, str], NativeTable | None]:
         """The model's own scores, and the rows as its final estimator takes them where they are known.
 
         A pipeline's transform costs more than anything else for a single row, and its result is needed twice.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from sev.explainers._found_sets import group_by_reference, locate_sets, scores_o
 from sev.explainers._query_proof import Doubts, QueryProof
 from sev.explainers._same_rows import find_twins
 from sev.explainers._vertices import Vertices
-from sev.typing import BoolArray, FloatArray, IntArray, Kind, Minimise, Order, Values
+from sev.typing import BoolArray, FloatArray, IntArray, Kind, Minimise, NativeTable, Order, Values
 
 if TYPE_CHECKING:
     from sev.explainers._credible import CredibleVertices
@@ -129,7 +129,9 @@ class Work:
         self._permitted = permitted
         self._credible = credible
 
-    def answer_read(self, transformed: Any, encoded: FloatArray | None = None) -> tuple[Solution, FloatArray]:
+    def answer_read(
+        self, transformed: NativeTable | None, encoded: FloatArray | None = None
+    ) -> tuple[Solution, FloatArray]:
         """Search with the reading where that is right, and the model's own score after the change of each first set.
 
         The rows as the final estimator takes them, and in encoded space, are made here where they are not known.
@@ -250,7 +252,7 @@ class Work:
 
     # -- the search ----------------------------------------------------------------------------------------------------
 
-    def _encode_rows(self, transformed: Any) -> FloatArray:
+    def _encode_rows(self, transformed: NativeTable | None) -> FloatArray:
         """The rows in encoded space; ``transformed`` is what the final estimator takes, where it is known."""
         reading = self._task.reading
         assert reading is not None
@@ -336,11 +338,11 @@ class Work:
         def evaluate(numbers: IntArray, sets: BoolArray) -> FloatArray:
             scores = self.vertices.scores(rows[numbers], sets)
             if self._permitted is not None or self._credible is not None:  # a vertex that does not count is not across
-                scores = np.where(self._find_counting(rows[numbers], sets), scores, _FAR if minus else -_FAR)
+                scores = np.where(self._find_counted_sets(rows[numbers], sets), scores, _FAR if minus else -_FAR)
             return scores
 
         def accepts(numbers: IntArray, sets: BoolArray) -> BoolArray:
-            return self._find_counting(rows[numbers], sets)
+            return self._find_counted_sets(rows[numbers], sets)
 
         return Problem(
             kind=self._settings.kind,
@@ -358,7 +360,7 @@ class Work:
             accepts=None if self._credible is None else accepts,
         )
 
-    def _find_counting(self, rows: IntArray, sets: BoolArray) -> BoolArray:
+    def _find_counted_sets(self, rows: IntArray, sets: BoolArray) -> BoolArray:
         """Which vertices count: they keep the rules and are credible."""
         counts = np.ones(len(rows), dtype=np.bool_)
         if self._permitted is not None:
@@ -408,7 +410,7 @@ class Work:
         proof.compare_encoding(check.rows[samples], check.sets[samples])
         across = self.vertices.is_across(scores)
         if self._credible is not None:  # that there is no credible set says nothing about others
-            across[claims] &= self._find_counting(check.rows[claims], check.sets[claims])
+            across[claims] &= self._find_counted_sets(check.rows[claims], check.sets[claims])
         if not across[sets].all():
             proof.refuse(np.unique(check.rows[sets][~across[sets]]), "the model did not confirm the explanation")
         if across[claims].any():

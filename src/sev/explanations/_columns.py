@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from sev.typing import (
     ValuesSearched,
 )
 
+_Number = TypeVar("_Number", bound=np.generic)
 #: Rows whose sets are listed together where one is asked for after the other.
 _MOST_APART = 4096
 
@@ -447,7 +448,7 @@ class ExplanationColumns:
         return FeatureSpace.of_columns(self._features, self._queries.columns)
 
 
-def _read_only(array: Any) -> Any:
+def _read_only(array: NDArray[_Number]) -> NDArray[_Number]:
     view = array.view()
     view.setflags(write=False)
     return view

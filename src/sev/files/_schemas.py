@@ -9,7 +9,7 @@ import numpy as np
 
 from sev._optional import require
 from sev.exceptions import ArchiveError, InputError
-from sev.typing import JSONValue, Parsed
+from sev.typing import JSONValue, Parsed, TableSchema
 
 _POLARS_SIMPLE = (
     *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"),
@@ -21,7 +21,7 @@ _ARROW_ALIAS = re.compile(
 _NUMPY_NAME = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
 
 
-def schema_to_plain(kind: str, schema: Any) -> JSONValue:
+def schema_to_plain(kind: str, schema: TableSchema) -> JSONValue:
     """What a container needs to be built again, as JSON holds it."""
     if kind == "pandas":
         return None
@@ -33,7 +33,7 @@ def schema_to_plain(kind: str, schema: Any) -> JSONValue:
     return [[field.name, _arrow_to_plain(field.type, field.name)] for field in schema]
 
 
-def schema_from_plain(kind: str, plain: Parsed) -> Any:
+def schema_from_plain(kind: str, plain: Parsed) -> TableSchema:
     """Inverse of :func:`schema_to_plain`."""
     if kind == "pandas":
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import Rectangle
 
 
 def side_by_side(
@@ -66,7 +67,7 @@ def side_by_side(
     return ax
 
 
-def _style_bar(bar: Any, size: str, number: int) -> None:
+def _style_bar(bar: Rectangle, size: str, number: int) -> None:
     """Endings without a set are grey and hatched; series differ by hatch as well as by colour."""
     if size in ENDINGS:
         colour, hatch = ENDINGS[size]

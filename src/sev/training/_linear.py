@@ -106,11 +106,11 @@ class _LinearLoss:
         self._settings = settings
         self._formula = settings.formula(problem.rate)
         self._penalty = SEVPenalty(settings, len(task.rows))
-        weights, bias = self._set_weights(problem)
+        weights, bias = self._choose_start(problem)
         self.weights = torch.tensor(weights, dtype=torch.float64, requires_grad=True)
         self.bias = torch.tensor(bias, dtype=torch.float64, requires_grad=True)
 
-    def _set_weights(self, problem: LinearTrainer) -> tuple[FloatArray, float]:
+    def _choose_start(self, problem: LinearTrainer) -> tuple[FloatArray, float]:
         """Weights of the base model, or random ones."""
         settings = self._settings
         weights, bias = problem.start, problem.start_bias

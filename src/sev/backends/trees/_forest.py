@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +71,7 @@ class Forest:
             self.nodes, self.values, self.roots, self.category_first, self.category_words, self.n_columns, self.base
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is made on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "native"}
 
@@ -192,7 +191,7 @@ def _pack_nodes(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence
     return nodes.astype(np.int64), values
 
 
-def _pack_members(members: Sequence[int]) -> Any:
+def _pack_members(members: Sequence[int]) -> np.ndarray:
     numbers = np.asarray(members, dtype=np.int64)
     words = np.zeros(int(numbers.max(initial=0)) // 64 + 1, dtype=np.uint64)
     np.bitwise_or.at(words, numbers // 64, np.uint64(1) << (numbers % 64).astype(np.uint64))

@@ -255,7 +255,7 @@ class Run:
             self._sets.append((np.repeat(rows, kept), answers.sets, answers.values))
             return []
         owner = np.repeat(rows, kept)
-        crosses = self._score_unsure(owner, answers.sets, sure)
+        crosses = self._decide_crossing(owner, answers.sets, sure)
         self._drop_refused(owner, answers.sets, crosses)
         confirmed = np.bincount(owner[crosses], minlength=self._n_rows)[rows]
         failed = np.isin(rows, list(self._reasons))
@@ -273,7 +273,7 @@ class Run:
         self._from_size[rows[short]] = answers.proven[short] + 1
         return [(cap, following), (cap * 8, rows[short])]
 
-    def _score_unsure(self, owner: IntArray, masks: MaskArray, sure: BoolArray) -> BoolArray:
+    def _decide_crossing(self, owner: IntArray, masks: MaskArray, sure: BoolArray) -> BoolArray:
         """Which sets cross; the model scores those that are not sure."""
         crosses = sure.copy()
         unsure = np.flatnonzero(~sure)
