@@ -63,8 +63,9 @@ class _LinearSteps(_linear._LinearLoss):
 
     is_sorted = False
 
-    def _compute_sev(self, rows: Tensor, logits: Tensor, reference_logit: Tensor, weights: Tensor | None) -> Tensor:
-        first = super()._compute_sev(rows, logits, reference_logit, weights)
+    def _compute_sev(self, scored: _linear._Scored, weights: Tensor | None) -> Tensor:
+        first = super()._compute_sev(scored, weights)
+        rows, logits = scored.rows, scored.logits
         positive = torch.nonzero(logits.detach() >= 0.0)[:, 0]
         by_column = (rows[positive] - self._reference) * self.weights
         empty = by_column.new_zeros(len(positive), self._n_features)
@@ -87,10 +88,12 @@ class _NetworkSteps(losses.AllOptMinus):
         *,
         logits: Tensor | None = None,
         weights: Tensor | None = None,
+        assigned: Tensor | None = None,
         hint: Tensor | None = None,
         sweep: bool = True,
     ) -> Tensor:
         assert weights is None
+        assert assigned is None
         assert logits is not None
         assert hint is not None
         first = super().forward(scores, rows, logits=logits, hint=hint, sweep=sweep)
