@@ -98,6 +98,11 @@ class PartitionExplainer:
         min_credibility: float = 0.0,
         credibility: bool = False,
     ) -> None:
+        if not isinstance(archive, bytes | bytearray | memoryview):
+            raise InputError(
+                f"archive must be the bytes of a saved explainer, got {type(archive).__name__}: read the file "
+                "(path.read_bytes()), or pass an explainer to PartitionExplainer.of."
+            )
         self._archive = archive
         self._actions = Actions.from_plain(actions) if isinstance(actions, Mapping) else Actions.of(actions)
         self._digest = hashlib.sha256(archive).hexdigest()
