@@ -63,8 +63,9 @@ class _LinearSteps(_linear._LinearLoss):
 
     is_sorted = False
 
-    def _sev(self, rows: Tensor, logits: Tensor, reference_logit: Tensor, weights: Tensor | None) -> Tensor:
-        first = super()._sev(rows, logits, reference_logit, weights)
+    def _compute_sev(self, scored: _linear._Scored, weights: Tensor | None) -> Tensor:
+        first = super()._compute_sev(scored, weights)
+        rows, logits = scored.rows, scored.logits
         positive = torch.nonzero(logits.detach() >= 0.0)[:, 0]
         by_column = (rows[positive] - self._reference) * self.weights
         empty = by_column.new_zeros(len(positive), self._n_features)
@@ -87,10 +88,12 @@ class _NetworkSteps(losses.AllOptMinus):
         *,
         logits: Tensor | None = None,
         weights: Tensor | None = None,
+        assigned: Tensor | None = None,
         hint: Tensor | None = None,
         sweep: bool = True,
     ) -> Tensor:
         assert weights is None
+        assert assigned is None
         assert logits is not None
         assert hint is not None
         first = super().forward(scores, rows, logits=logits, hint=hint, sweep=sweep)
@@ -145,13 +148,13 @@ class _TreeSteps(_trees._WeightLoss):
                 self._search()
         self._n_calls += 1
         weight = self._settings.sev_penalty * (1.0 if self.is_sorted else SECOND_WEIGHT)
-        extra = _rest(self._logits(self._further)).sum() / self._n_positive
+        extra = _rest(self._compute_logits(self._further)).sum() / self._n_positive
         return parts._replace(total=parts.total + weight * extra, sev=parts.sev + extra)
 
     def _search(self) -> None:
         """Rows two and more steps away, for those that one step does not turn."""
         task = self._task
-        rows = task.rows[(self._logits(self._tables.outputs) >= 0.0).numpy()]
+        rows = task.rows[(self._compute_logits(self._tables.outputs) >= 0.0).numpy()]
         self._n_positive = max(1, len(rows))
         table = self._table(rows)
         order = np.argsort(table, axis=1)
@@ -174,7 +177,7 @@ class _TreeSteps(_trees._WeightLoss):
     def _table(self, rows: FloatArray) -> FloatArray:
         every = [self._set(rows, np.full(len(rows), feature)) for feature in self._task.present.tolist()]
         outputs = [torch.from_numpy(_trees.tree_outputs(self._ensemble, self._task, one)) for one in every]
-        scores = [self._logits(one).numpy() for one in outputs]
+        scores = [self._compute_logits(one).numpy() for one in outputs]
         return np.stack(scores, axis=1)
 
     def _set(self, rows: FloatArray, feature: IntArray) -> FloatArray:

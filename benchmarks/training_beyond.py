@@ -99,7 +99,7 @@ class _Untuned:
         self.task_ = TrainingTask(task.rows, task.labels, task.column_feature, encoded, task.allowed)
         self.reference_row_, self.seed_ = row, seed
         self.final_estimator_ = self.base_estimator_
-        self._expose()
+        self._set_family_attributes()
 
 
 class Split:

@@ -35,7 +35,7 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no folder.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"folder does not exist.*nowhere"):
         write_file(tmp_path / "nowhere" / "one.txt", b"")
 
 

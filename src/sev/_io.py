@@ -10,10 +10,12 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+from sev.exceptions import FolderNotFoundError
 
 #: How the names of unfinished files end; they start with a dot.
 TEMPORARY_SUFFIX = ".tmp"
@@ -63,14 +65,22 @@ def write_file(path: str | Path, data: bytes) -> None:
 
     Raises
     ------
-    FileNotFoundError
+    FolderNotFoundError
         When its folder does not exist; the error names the folder.
     """
     folder = Path(path).parent
     if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no folder of this name", str(folder))
+        raise FolderNotFoundError(errno.ENOENT, "This folder does not exist: create it first", str(folder))
     with replacing(path) as file:
         file.write(data)
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write texts as UTF-8 files of a folder, which is made where it does not exist; returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        write_file(folder / name, text.encode("utf-8"))
+    return [folder / name for name in texts]
 
 
 def read_regular_file(path: str | Path, most_bytes: int) -> bytes:

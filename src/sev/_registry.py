@@ -8,11 +8,13 @@ used, and a library that is not installed is never missed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
+
+from sev.exceptions import InputError
 
 #: The model libraries, one folder of ``sev.libraries`` each.
 LIBRARIES = ("sklearn", "xgboost", "lightgbm", "catboost", "interpret", "torch", "skorch", "treelite")
@@ -109,7 +111,7 @@ class Library:
     trusted_functions: frozenset[str] = frozenset()
     builders: Mapping[str, str] = field(default_factory=dict)
 
-    def load(self, route: str) -> Any:
+    def load(self, route: str) -> Callable[..., Any]:
         """The function that a route of this library names."""
         return load(self.absolute(route))
 
@@ -149,12 +151,15 @@ def add_route(role: Role, model_key: str, route: str) -> None:
 
     Raises
     ------
-    ValueError
+    InputError
         When they go to another function already.
     """
     known = routes(role).get(model_key, route)
     if known != route:
-        raise ValueError(f"{model_key!r} is already registered, with {known!r} for the role {role!r}.")
+        raise InputError(
+            f"{model_key!r} is already registered for the role {role!r}, with {known!r}: register {route!r} under "
+            "another name, or leave the first out."
+        )
     _ADDED.setdefault(role, {})[model_key] = route
 
 
@@ -173,16 +178,17 @@ def find(model: object, role: Role) -> Match | None:
     return None
 
 
-def look_up(model: object, role: Role) -> Any | None:
+def look_up(model: object, role: Role) -> Callable[..., Any] | None:
     """The function of a model's class or nearest registered ancestor, None when there is none."""
     match = find(model, role)
     return None if match is None else load(match.route)
 
 
-def load(route: str) -> Any:
-    """What ``"module:function"`` names."""
+def load(route: str) -> Callable[..., Any]:
+    """The function that ``"module:function"`` names."""
     module, _, name = route.partition(":")
-    return getattr(import_module(module), name)
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
 
 def key_of(cls: type) -> str:

@@ -21,6 +21,18 @@ class UnknownFeatureError(InputError):
     """A feature or column name that the data do not have."""
 
 
+class UnknownRowError(InputError, IndexError):
+    """A place at which explanations have no row."""
+
+
+class OptionError(InputError, TypeError):
+    """Options where none can be given, or for an object that has its own already."""
+
+
+class FolderNotFoundError(SevError, FileNotFoundError):
+    """A file to be written into a folder that does not exist."""
+
+
 class UnmappedReasonError(InputError):
     """A feature that a notice would name has no reason code.
 

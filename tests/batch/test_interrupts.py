@@ -62,7 +62,7 @@ def test_ctrl_c_before_the_last_part_is_passed_on(monkeypatch, failed_threads):
         return real(self)
 
     monkeypatch.setattr(manager, "is_shutting_down", look_late)
-    run = _engines._loky(Work(), parts(50), 2)
+    run = _engines._run_on_loky(Work(), parts(50), 2)
     next(run)
     slow.set()
     with pytest.raises(KeyboardInterrupt):
@@ -72,7 +72,7 @@ def test_ctrl_c_before_the_last_part_is_passed_on(monkeypatch, failed_threads):
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="gives a signal to one thread")
 def test_ctrl_c_that_another_thread_is_given_ends_the_wait():
-    run = _engines._loky(Work(), parts(50), 2)
+    run = _engines._run_on_loky(Work(), parts(50), 2)
     next(run)
 
     def take_the_signal():
@@ -121,7 +121,8 @@ def test_nothing_is_held_in_other_threads():
 def test_workers_do_not_hear_ctrl_c_even_while_they_start():
     """A terminal sends it to all processes of a group. In a process of its own, which has started no worker before."""
     code = (
-        "from batch import test_interrupts as t; print([p.label for p in t._engines._loky(t.Blocked(), t.parts(2), 2)])"
+        "from batch import test_interrupts as t; "
+        "print([p.label for p in t._engines._run_on_loky(t.Blocked(), t.parts(2), 2)])"
     )
     folders = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}

@@ -8,7 +8,7 @@ import pytest
 from batch import tables
 
 import sev
-from sev.batch import PartitionExplainer, _partition, explain_files
+from sev.batch import PartitionExplainer, _partition, explain_files, explain_ray
 from sev.batch._inputs import Finished, HeldTable, Inputs, RowGroup, input_files
 from sev.exceptions import InputError
 
@@ -94,3 +94,13 @@ def test_an_explainer_is_loaded_once_in_a_process_and_few_are_kept(explainer, mo
         assert first.explainer is again.explainer  # used between, so it stays
     assert len(_partition._LOADED) == _partition._MOST_LOADED
     assert len(loaded) == 1
+
+
+def test_options_beside_a_partition_explainer_are_refused(explainer):
+    with pytest.raises(sev.exceptions.OptionError, match="max_sets cannot be passed beside a PartitionExplainer"):
+        explain_ray(None, PartitionExplainer.of(explainer), max_sets=1)
+
+
+def test_a_path_in_place_of_an_archive_is_refused(archive):
+    with pytest.raises(InputError, match=r"bytes of a saved explainer, got \w+Path: read the file"):
+        PartitionExplainer(archive)

@@ -339,7 +339,7 @@ def test_rows_of_earlier_runs_do_not_count_as_speed(folder, monkeypatch):
     progress = _output.Progress(quiet=False)
     progress.start(1000, 500)
     progress.done += 100
-    assert progress._describe() == (
+    assert progress._describe_progress() == (
         "explained 100 rows (500 more were done by an earlier run), 10 rows/s, 60 % of 1,000, 40 s left"
     )
 

@@ -87,7 +87,7 @@ def test_wrong_use_is_told(rows, k, columns, output, message):
 def test_what_it_cannot_take_is_told(rows):
     with pytest.raises(InputError, match="not fitted"):
         L2X(1).selected(rows)
-    with pytest.raises(InputError, match="missing values"):
+    with pytest.raises(InputError, match=r"missing or infinite values \(\['x0', 'x1'"):
         L2X(1).fit(np.where(rows > 3, np.nan, rows), np.zeros(3000))
     with pytest.raises(InputError, match=r"\['town'\] are not: encode"):
         L2X(1).fit(pd.DataFrame({"town": ["a", "b"], "age": [1.0, 2.0]}), [0.0, 1.0])

@@ -56,12 +56,12 @@ def test_what_dice_only_rounds_is_the_querys_own_value():
     found = frames.to_frame(case.coding.queries).astype({names["income"]: np.float32})
     found[names["income"]] = 61.23
     found[names["age"]] += 1
-    restored = _dice._restored(case, frames, 0, found, {names["income"]: 2})
+    restored = _dice._restore_values(case, frames, 0, found, {names["income"]: 2})
     assert restored["income"].iloc[0] == 61.23456789
     assert restored["age"].iloc[0] == query["age"].iloc[0] + 1
     assert restored["job"].iloc[0] == query["job"].iloc[0]
     found[names["income"]] = 61.3
-    assert _dice._restored(case, frames, 0, found, {names["income"]: 2})["income"].iloc[0] == 61.3
+    assert _dice._restore_values(case, frames, 0, found, {names["income"]: 2})["income"].iloc[0] == 61.3
 
 
 @needs("lime")

@@ -229,7 +229,7 @@ def test_histogram_trees_that_take_numbers_for_categories_are_refused():
 def test_trees_of_other_features_than_their_ensemble_are_refused(name):
     """The ensemble checks the rows, and hands them to trees that no longer do."""
     model, _, _ = zoo.fitted(name)
-    with pytest.raises(ArchiveError, match="other features"):
+    with pytest.raises(ArchiveError, match="different number of features"):
         model_from_bytes("skops", changed_state(model, n_features_in_=2))
 
 
@@ -240,7 +240,7 @@ def test_boosting_whose_first_predictions_have_fewer_columns_is_refused():
         model_from_bytes("skops", changed_state(model))
     model = GradientBoostingClassifier(n_estimators=2).fit(*zoo.numbers())
     model.estimators_[1, 0].tree_ = None
-    with pytest.raises(ArchiveError, match="other features"):
+    with pytest.raises(ArchiveError, match="different number of features"):
         model_from_bytes("skops", changed_state(model))
 
 
@@ -254,7 +254,7 @@ def test_isolation_forests_with_other_features_are_refused():
 def test_labels_out_of_range_are_refused():
     model, _, _ = zoo.fitted("brute neighbours")
     model._y[3] = 10**6
-    with pytest.raises(ArchiveError, match="labels that are not classes"):
+    with pytest.raises(ArchiveError, match="labels refer to classes that do not exist"):
         model_from_bytes("skops", changed_state(model))
 
 
@@ -275,7 +275,7 @@ def test_positions_in_sparse_tables_are_checked(name, attribute, change):
     model, _, _ = zoo.fitted(name)
     inner = model[0].named_transformers_["w" if name == "words" else "onehotencoder"]
     setattr(inner, attribute, change(getattr(inner, attribute)))
-    with pytest.raises(ArchiveError, match=r"columns do not fit|a column each"):
+    with pytest.raises(ArchiveError, match=r"columns do not fit|each have a column"):
         model_from_bytes("skops", changed_state(model))
 
 

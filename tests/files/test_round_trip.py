@@ -117,6 +117,20 @@ def test_other_tables_survive(library):
     same(explainer, again, table[:10])
 
 
+def test_a_column_of_a_type_that_no_file_holds_is_named():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"age": [20.0, 30.0, 60.0, 70.0], "arrival": arrow.array([1, 2, 1, 2], arrow.time64("us"))})
+
+    def score(rows):
+        return np.asarray(rows["age"].to_numpy() > 50, dtype=float)
+
+    explainer = quietly(lambda: sev.Explainer(score, table))
+    with pytest.raises(
+        sev.exceptions.InputError, match=r"Column 'arrival' of arrow type time64\[us\] cannot be saved: con"
+    ):
+        explainer.to_bytes(allow_pickle=True)
+
+
 def test_a_real_row_as_reference_survives():
     explainer = loans.explainer(reference=sev.references.NearestToMean())
     again = sev.Explainer.from_bytes(explainer.to_bytes())
@@ -142,7 +156,7 @@ def test_references_with_code_of_their_own_are_refused_before_writing(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no folder.*nowhere'$"):
+    with pytest.raises(FileNotFoundError, match=r"folder does not exist.*nowhere'$"):
         loans.explainer().save(tmp_path / "nowhere" / "one.sev")
 
 

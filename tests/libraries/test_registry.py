@@ -7,6 +7,7 @@ import pytest
 
 import sev.backends.networks
 from sev._registry import _ADDED, LIBRARIES, Role, add_route, find, libraries, load, look_up, routes
+from sev.exceptions import InputError
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -50,7 +51,7 @@ def test_a_route_from_outside_is_found_for_subclasses_and_kept(monkeypatch):
     assert look_up(Subclass(), "read")("[1]") == [1]
     match = find(Subclass(), "read")
     assert (match.key, match.ancestor, match.route) == (key, Scorecard, "json:loads")
-    with pytest.raises(ValueError, match=r"already registered, with 'json:loads'"):
+    with pytest.raises(InputError, match=r"role 'read', with 'json:loads': register 'json:dumps'"):
         add_route("read", key, "json:dumps")
     with pytest.raises(ValueError, match="already registered"):
         add_route("read", "sklearn.LogisticRegression", "json:dumps")

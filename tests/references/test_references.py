@@ -270,7 +270,7 @@ def test_auto_passes_over_rows_that_the_model_does_not_take():
             raise ValueError("never seen")
         return (rows["income"].to_numpy() > 0.5).astype(float)
 
-    with pytest.warns(ReferenceWarning, match="not taken by the model .ValueError: never seen.*nearest real row"):
+    with pytest.warns(ReferenceWarning, match="rejected by the model .ValueError: never seen.*nearest real row"):
         explainer = sev.Explainer(refuses, X, y)
     assert explainer.reference["income"].iloc[0] in set(X["income"])
 

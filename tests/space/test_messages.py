@@ -44,3 +44,12 @@ def test_messages_of_rows(model):
         explainer.explain_one([1.0, 2.0])
     with pytest.raises(InputError, match=r"more than once: .*a.*Rename or drop them\."):
         explainer.explain(pd.concat([ROWS, ROWS[["a"]]], axis=1))
+
+
+@pytest.mark.parametrize(("cell", "kind"), [([1], "list"), ({"x": 1}, "dict"), (np.array([1, 2]), "ndarray")])
+def test_a_column_of_lists_is_named(cell, kind):
+    rows = ROWS.assign(parts=pd.Series([None, *[cell] * 39], dtype=object))
+    with pytest.raises(
+        InputError, match=rf"Column 'parts' holds a {kind} in row 1: a cell must be one value.*or drop it"
+    ):
+        sev.Explainer(lambda table: table["a"].to_numpy() > 0, rows, LABELS, target=True)

@@ -334,10 +334,18 @@ def test_a_reference_that_turns_positive_is_not_hidden():
         model.fit(rows, labels)
 
 
+def test_a_reference_with_missing_values_is_refused_with_their_columns():
+    rows, labels = numbers()
+    frame = pd.DataFrame(rows, columns=["age", "debt", "late", "income"])
+    row = {"age": 0.0, "debt": 0.0, "late": 0.0, "income": np.nan}
+    with pytest.raises(InputError, match=r"missing values \(\['income'\]\).*pass reference="):
+        SMALL["trees"](reference=row).fit(frame, labels)
+
+
 def test_infinity_is_refused_with_its_column():
     frame, labels = raw()
     frame.loc[3, "income"] = np.inf
-    with pytest.raises(InputError, match="'income' holds infinity"):
+    with pytest.raises(InputError, match="'income' holds infinity in row 3: use finite"):
         SMALL["linear"]().fit(frame, labels)
 
 

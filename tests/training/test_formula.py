@@ -77,7 +77,7 @@ LOSSES = {
     "trees": (
         GradientBoostingClassifier(n_estimators=8, random_state=0),
         _trees.TreeTrainer,
-        lambda t, s: _trees._WeightLoss(t._shared(s), s),
+        lambda t, s: _trees._WeightLoss(t._make_shared_tables(s), s),
     ),
 }
 

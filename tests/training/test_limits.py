@@ -90,7 +90,9 @@ def chosen(lines, monkeypatch, *, base=None, troubled=(), fails=()):
     monkeypatch.setattr(_optimize, "_find_degeneracy", lambda tuned, *_: "strange" if tuned.penalty in troubled else "")
     settings = {penalty: penalty for penalty in table.index}
     tuner = Tuned(model, fails)
-    penalty, tuned, notes = _optimize._apply(tuner, Rows(rows, labels), LIMITS.judge(table), settings, LIMITS)
+    penalty, tuned, notes = _optimize._tune_on_all_rows(
+        tuner, Rows(rows, labels), LIMITS.judge(table), settings, LIMITS
+    )
     assert tuned is model if penalty is None else tuned.penalty == penalty
     return penalty, notes
 

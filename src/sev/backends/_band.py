@@ -63,20 +63,20 @@ def _linked_ends(
 def _first_reaching(scores: Callable[[FloatArray], FloatArray], level: float) -> float:
     """Smallest margin whose score is at least the level, by halving the ordered list of all floats."""
     lowest, highest = _as_rank(-_LARGEST), _as_rank(_LARGEST)
-    if _reaches(scores, lowest, level):
+    if _reaches_level(scores, lowest, level):
         return -np.inf
-    if not _reaches(scores, highest, level):
+    if not _reaches_level(scores, highest, level):
         return np.inf
     while highest - lowest > 1:
         middle = (lowest + highest) // 2
-        if _reaches(scores, middle, level):
+        if _reaches_level(scores, middle, level):
             highest = middle
         else:
             lowest = middle
     return _from_rank(highest)
 
 
-def _reaches(scores: Callable[[FloatArray], FloatArray], rank: int, level: float) -> bool:
+def _reaches_level(scores: Callable[[FloatArray], FloatArray], rank: int, level: float) -> bool:
     return bool(scores(np.array([_from_rank(rank)]))[0] >= level)
 
 

@@ -234,7 +234,7 @@ def read_model(
 
     encoding = ColumnwiseEncoding(_Encoder(unwrapped, backend), form, space, sample)
     reading = Reading(backend, unwrapped, encoding)
-    _prove(reading, _second_class(scores.ask), form, space, sample)
+    _prove_scores(reading, _second_class(scores.ask), form, space, sample)
     return replace(reading, final_scores_are_the_models=_same_outputs(reading, scores, form.to_native(sample)))
 
 
@@ -249,7 +249,7 @@ class _Encoder:
         return self.backend.encode(self.unwrapped.transform(rows))
 
 
-def _prove(
+def _prove_scores(
     reading: Reading,
     ask: Callable[[NativeTable], FloatArray],
     form: TableForm,

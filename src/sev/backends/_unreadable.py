@@ -19,7 +19,7 @@ def refuse_outputs(scores: ModelScores) -> None:
         raise CannotReadError("only its labels can be explained, without scores")
     n_classes = len(scores.classes)
     if n_classes != 2:
-        raise CannotReadError(f"it has {n_classes} classes, and exact forms are for two")
+        raise CannotReadError(f"it has {n_classes} classes, but the exact search supports two only")
     if scores.decides_by_lead:
         raise CannotReadError("it returns one decision value per class")
 

@@ -229,9 +229,9 @@ class _Batch:
         self._folder = folder
         self._explain = explain
         self._rows_per_part = rows_per_part
-        self._options = json.dumps({**_jsonable(options), "trust_pickle": trust_pickle})
+        self._options = json.dumps({**_write_options(options), "trust_pickle": trust_pickle})
         sweep(folder)
-        wanted = self._wanted(files)
+        wanted = self._make_manifest(files)
         self._manifest = open_manifest(folder, wanted)
         self._inputs = Inputs(unpacked(files, folder), rows_per_part)
         self.schema = result_schema_of(explain, self._inputs)
@@ -300,7 +300,7 @@ class _Batch:
         before = sum(part.n_rows for part in self._parts if _is_of_earlier_run(part))
         return BatchResult(self._folder, rows, by_status, before)
 
-    def _wanted(self, files: tuple[InputFile, ...]) -> dict[str, Any]:
+    def _make_manifest(self, files: tuple[InputFile, ...]) -> dict[str, Any]:
         if any(file.path == "-" for file in files) and any(self._folder.glob("part-*.parquet")):
             raise BatchError(
                 f"{self._folder} holds results already, and standard input cannot be resumed: choose another output."
@@ -337,7 +337,7 @@ def _count_statuses(table: pa.Table) -> dict[str, int]:
     return {entry["values"]: entry["counts"] for entry in counts}
 
 
-def _jsonable(options: dict[str, Any]) -> dict[str, Any]:
+def _write_options(options: dict[str, Any]) -> dict[str, Any]:
     """Options as JSON returns them, so that those of a manifest compare equal."""
     return {
         name: list(value) if isinstance(value, Iterable) and not isinstance(value, str | Mapping) else value

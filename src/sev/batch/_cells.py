@@ -6,8 +6,6 @@ text. A cell that does not fit spoils its own row and no other.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -16,7 +14,7 @@ import pyarrow.compute as pc
 from sev.core import list_names, suggest_columns
 from sev.exceptions import InputError
 from sev.space import TableForm
-from sev.typing import BoolArray, ColumnLabel
+from sev.typing import BoolArray, ColumnLabel, Dtype
 
 #: What people write in a column of numbers when there is none.
 NO_NUMBER = pa.array(["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"])
@@ -90,7 +88,7 @@ def rows_of(table: pa.Table, form: TableForm) -> tuple[pd.DataFrame, dict[int, s
     return form.to_frame(frame), problems
 
 
-def _fit_dtype(values: pa.ChunkedArray, wanted: Any) -> tuple[pd.Series, BoolArray, str]:
+def _fit_dtype(values: pa.ChunkedArray, wanted: Dtype) -> tuple[pd.Series, BoolArray, str]:
     """A column in a dtype that the form takes, which cells do not fit, and what was expected of them."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)  # pyarrow's own way to numpy mixes up missing ones

@@ -40,17 +40,19 @@ def run(
     return _ENGINES[engine](work, parts, address, n_jobs)
 
 
-def _local(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
+def _run_locally(
+    work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int
+) -> Iterator[Part]:
     from joblib import effective_n_jobs
     from joblib.parallel import get_active_backend
 
     if type(get_active_backend()[0]).__name__ not in ("LokyBackend", "ThreadingBackend", "SequentialBackend"):
-        return _joblib(work, parts)  # the user has configured another backend
+        return _run_on_joblib(work, parts)  # the user has configured another backend
     n_workers = effective_n_jobs(n_jobs)
-    return map(work, parts) if n_workers == 1 else _loky(work, parts, n_workers)
+    return map(work, parts) if n_workers == 1 else _run_on_loky(work, parts, n_workers)
 
 
-def _loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -> Iterator[Part]:
+def _run_on_loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -> Iterator[Part]:
     """Share parts out over local processes; what a killed worker had in hand is handed out again."""
     from joblib.externals.loky import ProcessPoolExecutor
     from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -168,14 +170,16 @@ def _threads_each(n_workers: int) -> dict[str, str]:
     return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
 
 
-def _joblib(work: Callable[[Part], Part], parts: Iterable[Part]) -> Iterator[Part]:
+def _run_on_joblib(work: Callable[[Part], Part], parts: Iterable[Part]) -> Iterator[Part]:
     """Share parts out over the active joblib backend, which does its own retrying."""
     from joblib import Parallel, delayed
 
     yield from Parallel(n_jobs=-1, return_as="generator_unordered", batch_size=1)(delayed(work)(part) for part in parts)
 
 
-def _dask(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
+def _run_on_dask(
+    work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int
+) -> Iterator[Part]:
     distributed = require("distributed", extra="engines", feature="The engine dask")
     import joblib
 
@@ -183,10 +187,12 @@ def _dask(work: Callable[[Part], Part], parts: Iterable[Part], address: str | No
         given = {"address": address} if address else {"n_workers": max(n_jobs, 1), "threads_per_worker": 1}
         stack.enter_context(distributed.Client(**given))
         stack.enter_context(joblib.parallel_config(backend="dask"))
-        yield from _joblib(work, parts)
+        yield from _run_on_joblib(work, parts)
 
 
-def _ray(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
+def _run_on_ray(
+    work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int
+) -> Iterator[Part]:
     ray = require("ray", extra="engines", feature="The engine ray")
     import_module("ray.data")
     waiting = _list_parts(parts, "ray")
@@ -201,7 +207,9 @@ def _ray(work: Callable[[Part], Part], parts: Iterable[Part], address: str | Non
     yield from (waiting[row["id"]].finished(sha256=row["sha256"]) for row in data.map(one).iter_rows())
 
 
-def _spark(work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int) -> Iterator[Part]:
+def _run_on_spark(
+    work: Callable[[Part], Part], parts: Iterable[Part], address: str | None, n_jobs: int
+) -> Iterator[Part]:
     require("pyspark", extra="engines", feature="The engine spark")
     from pyspark.sql import SparkSession
 
@@ -225,4 +233,9 @@ def _list_parts(parts: Iterable[Part], engine: str) -> list[Part]:
     return listed
 
 
-_ENGINES: dict[str, Callable[..., Iterator[Part]]] = {"local": _local, "dask": _dask, "ray": _ray, "spark": _spark}
+_ENGINES: dict[str, Callable[..., Iterator[Part]]] = {
+    "local": _run_locally,
+    "dask": _run_on_dask,
+    "ray": _run_on_ray,
+    "spark": _run_on_spark,
+}

@@ -111,11 +111,11 @@ class ExtraColumns:
         found = np.flatnonzero(answers.has_set)
         first = unpack(answers.masks[answers.offsets[found]], len(self._features))[:, number]
         rows = found[first]
-        queries = self._values(many.queries.iloc[rows], number)
-        references = self._values(many.references.iloc[answers.reference[rows]], number)
+        queries = self._values_of_feature(many.queries.iloc[rows], number)
+        references = self._values_of_feature(many.references.iloc[answers.reference[rows]], number)
         return (rows, queries, references) if many.kind == "minus" else (rows, references, queries)
 
-    def _values(self, frame: pd.DataFrame, number: int) -> list[Cell]:
+    def _values_of_feature(self, frame: pd.DataFrame, number: int) -> list[Cell]:
         feature = self._features[number]
         if len(feature.columns) == 1:
             return frame[feature.columns[0]].tolist()

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sev.batch._partition import PartitionExplainer
+from sev.exceptions import OptionError
 
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
@@ -41,7 +42,7 @@ def explain_dask(frame: DaskFrame, explainer: Explainer | PartitionExplainer, **
     >>> frame = dask.dataframe.from_pandas(applicants, npartitions=8)  # doctest: +SKIP
     >>> results = sev.batch.explain_dask(frame, explainer, max_sets=1).compute()  # doctest: +SKIP
     """
-    explain = _partition(explainer, options)
+    explain = _as_partition(explainer, options)
     given = pa.Schema.from_pandas(frame._meta, preserve_index=False)
     meta = explain.schema(given).empty_table().to_pandas(types_mapper=pd.ArrowDtype)
     meta.index = frame._meta.index
@@ -71,7 +72,7 @@ def explain_ray(data: Dataset, explainer: Explainer | PartitionExplainer, **opti
     >>> import ray  # doctest: +SKIP
     >>> results = sev.batch.explain_ray(ray.data.from_pandas(applicants), explainer).to_pandas()  # doctest: +SKIP
     """
-    explain = _partition(explainer, options)
+    explain = _as_partition(explainer, options)
     return data.map_batches(explain.arrow, batch_format="pyarrow", zero_copy_batch=True)
 
 
@@ -100,7 +101,7 @@ def explain_spark(frame: SparkFrame, explainer: Explainer | PartitionExplainer, 
     """
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-    explain = _partition(explainer, options)
+    explain = _as_partition(explainer, options)
     schema = explain.schema(to_arrow_schema(frame.schema))
 
     def explained(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -110,9 +111,12 @@ def explain_spark(frame: SparkFrame, explainer: Explainer | PartitionExplainer, 
     return frame.mapInArrow(explained, from_arrow_schema(schema))
 
 
-def _partition(explainer: Explainer | PartitionExplainer, options: dict[str, Any]) -> PartitionExplainer:
+def _as_partition(explainer: Explainer | PartitionExplainer, options: dict[str, Any]) -> PartitionExplainer:
     if not isinstance(explainer, PartitionExplainer):
         return PartitionExplainer.of(explainer, **options)
     if options:
-        raise TypeError("A PartitionExplainer has its options already: pass them to PartitionExplainer.of instead.")
+        raise OptionError(
+            f"{', '.join(options)} cannot be passed beside a PartitionExplainer, which has its options already: "
+            "pass them to PartitionExplainer.of instead."
+        )
     return explainer

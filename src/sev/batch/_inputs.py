@@ -184,11 +184,11 @@ class Inputs:
         """All parts of all files, in order; to be called once, because streams cannot be read again."""
         for number, file in enumerate(self.files):
             first_row = 0
-            for group, (n_rows, rows) in enumerate(self._pieces(number)):
+            for group, (n_rows, rows) in enumerate(self._list_pieces(number)):
                 yield Part(f"part-{number:05d}-{group:06d}.parquet", file.label, first_row, n_rows, rows)
                 first_row += n_rows
 
-    def _pieces(self, number: int) -> Iterator[tuple[int, RowGroup | HeldTable]]:
+    def _list_pieces(self, number: int) -> Iterator[tuple[int, RowGroup | HeldTable]]:
         file = self.files[number]
         if not file.form.is_stream:
             for group, n_rows in enumerate(group_sizes(file.path, file.form.name)[1]):

@@ -100,7 +100,7 @@ class FinishedParts:
         self._batches = [
             hashlib.sha256((common + json.dumps(one, sort_keys=True)).encode()).hexdigest() for one in wanted["inputs"]
         ]
-        held = {name: kept for name, kept in self._read().items() if file_digest(folder / name) == kept[1]}
+        held = {name: kept for name, kept in self._read_lines().items() if file_digest(folder / name) == kept[1]}
         self._rows = {name: rows for name, (rows, _) in held.items()}
         lines = [self._format_part(name, rows, digest) for name, (rows, digest) in held.items()]
         write_file(self._path, "".join(lines).encode())  # without lines that were half-written
@@ -124,7 +124,7 @@ class FinishedParts:
     def _format_part(self, name: str, rows: int, digest: str) -> str:
         return json.dumps({"batch": self._batch_of(name), "part": name, "rows": rows, "sha256": digest}) + "\n"
 
-    def _read(self) -> dict[str, tuple[int, str]]:
+    def _read_lines(self) -> dict[str, tuple[int, str]]:
         try:
             lines = read_regular_file(self._path, _MOST_BYTES).decode("utf-8", errors="replace").splitlines()
         except FileNotFoundError:

@@ -98,6 +98,11 @@ class PartitionExplainer:
         min_credibility: float = 0.0,
         credibility: bool = False,
     ) -> None:
+        if not isinstance(archive, bytes | bytearray | memoryview):
+            raise InputError(
+                f"archive must be the bytes of a saved explainer, got {type(archive).__name__}: read the file "
+                "(path.read_bytes()), or pass an explainer to PartitionExplainer.of."
+            )
         self._archive = archive
         self._actions = Actions.from_plain(actions) if isinstance(actions, Mapping) else Actions.of(actions)
         self._digest = hashlib.sha256(archive).hexdigest()
@@ -267,7 +272,7 @@ class PartitionExplainer:
         ['optimal', 'optimal', 'optimal']
         """
         rows, problems = rows_of(table, self.explainer.form)
-        parts = [self._extras.add_to(to_arrow(many, sets=self._sets), many) for many in self._explained(rows)]
+        parts = [self._extras.add_to(to_arrow(many, sets=self._sets), many) for many in self._explain_rows(rows)]
         if problems:
             unread = problem_rows(list(problems.values()), sets=self._sets)
             parts.append(_with_nulls(unread, self._result_schema()))
@@ -285,7 +290,7 @@ class PartitionExplainer:
         settings = explainer.settings_for(**self.settings)
         return replace(settings, settled=True)
 
-    def _explained(self, rows: pd.DataFrame) -> Iterator[Explanations]:
+    def _explain_rows(self, rows: pd.DataFrame) -> Iterator[Explanations]:
         # slices of one length, whatever the machine does: the last bit of a model's score may depend on the rows beside
         for first in range(0, len(rows), ROWS_AT_ONCE):
             yield self.explainer.explain_rows(rows.iloc[first : first + ROWS_AT_ONCE], self._call_settings)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
@@ -47,7 +45,7 @@ def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
     reasons: list[str | None] = [None] * len(many)
     for row, reason in answers.reasons.items():
         reasons[row] = reason
-    columns: dict[str, Any] = {
+    columns: dict[str, pa.Array] = {
         "status": _STATUSES.take(pa.array(answers.status)),
         "target": pa.array([str(target) for target in many.targets]).take(pa.array(answers.target)),
         "size": pa.array(many.sizes, from_pandas=True).cast(pa.int32()),
@@ -57,7 +55,7 @@ def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
         "sets_complete": pa.array(answers.complete),
         "score": pa.array(answers.score, from_pandas=True),
         "result_score": pa.array(answers.result_score, from_pandas=True),
-        "becomes": _becomes(many),
+        "becomes": _classes_after(many),
         "proof_scope": _proof_scopes(many),
         "reason": pa.array(reasons, type=pa.string()),
     }
@@ -66,7 +64,7 @@ def to_arrow(many: Explanations, *, sets: bool) -> pa.Table:
     return pa.table(columns, schema=result_schema(sets=sets))
 
 
-def _becomes(many: Explanations) -> pa.Array:
+def _classes_after(many: Explanations) -> pa.Array:
     """The class of each row with the change of its first set; null where there is no change."""
     found = many.answers.has_set
     if many.kind == "plus" or not found.any():

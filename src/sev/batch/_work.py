@@ -56,7 +56,7 @@ class Work:
             return part
         # scikit-learn's own Parallel would otherwise go out to the cluster again for each call, to load or to explain
         with parallel_config(backend="sequential"):
-            return self._explain_part(part, _partition(self.folder, self.digest, self.options))
+            return self._explain_part(part, _load_partition(self.folder, self.digest, self.options))
 
     def _explain_part(self, part: Part, explain: PartitionExplainer) -> Part:
         schema = pa.ipc.read_schema(pa.py_buffer(self.schema))
@@ -169,5 +169,5 @@ def _read_archive(folder: Path, digest: str) -> bytes:
 
 
 @lru_cache(maxsize=2)
-def _partition(folder: str, digest: str, options: str) -> PartitionExplainer:
+def _load_partition(folder: str, digest: str, options: str) -> PartitionExplainer:
     return PartitionExplainer(_read_archive(Path(folder), digest), **json.loads(options))

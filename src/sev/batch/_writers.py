@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 import pyarrow.compute
@@ -20,6 +20,9 @@ from sev._spreadsheet import FORMULA_START, csv_line, escape_formula
 from sev.batch._excel import ExcelWriter
 from sev.batch._formats import TableFormat
 from sev.exceptions import BatchError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -43,7 +46,7 @@ def table_writer(file: IO[bytes], form: TableFormat, schema: pa.Schema, *, raw: 
     """
     if form.compression is not None:
         file = pa.CompressedOutputStream(pa.PythonFile(_KeptOpen(file), mode="w"), form.compression)
-    kinds: dict[str, Any] = {
+    kinds: dict[str, Callable[[IO[bytes], pa.Schema], TableWriter]] = {
         "parquet": _ParquetWriter,
         "feather": _FeatherWriter,
         "csv": lambda file, schema: _CsvWriter(file, schema, ",", raw),
@@ -176,7 +179,7 @@ class _KeptOpen(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: ReadableBuffer) -> int:
         return int(self._file.write(data))
 
 

@@ -86,7 +86,9 @@ def app(
     Example:
       sev app loans.sev --data applicants.csv --open
     """
-    _start(explainers, data, with_page=True, open_browser=open_browser, readonly=readonly, title=title, **options)
+    _start_service(
+        explainers, data, with_page=True, open_browser=open_browser, readonly=readonly, title=title, **options
+    )
 
 
 @click.command()
@@ -100,10 +102,10 @@ def serve(explainers: tuple[str, ...], data: str | None, **options: Any) -> None
     Example:
       sev serve loans.sev --port 8080
     """
-    _start(explainers, data, with_page=False, open_browser=False, readonly=False, title="", **options)
+    _start_service(explainers, data, with_page=False, open_browser=False, readonly=False, title="", **options)
 
 
-def _start(
+def _start_service(
     paths: tuple[str, ...],
     data: str | None,
     *,

@@ -23,7 +23,7 @@ _MOST_LETTERS = 500
 _MOSTLY = 0.5
 
 
-def _remember(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+def _remember_debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
         context.find_root().meta[_DEBUG] = True
 
@@ -32,7 +32,7 @@ debug = click.option(
     "--debug",
     is_flag=True,
     expose_value=False,
-    callback=_remember,
+    callback=_remember_debug,
     help="Show where an error or a warning came from.",
 )
 
@@ -47,12 +47,12 @@ def report_error(error: Exception, context: click.Context) -> int:
 
 def describe_error(error: Exception) -> str:
     """An error in one paragraph: those of this package speak for themselves, others get their type and a remedy."""
-    if isinstance(error, SevError):
-        return str(error)
     if isinstance(error, OSError) and error.strerror:
         place = error.filename2 or error.filename  # of a file that is moved, the place that the user named
         named = f"{place}: " if place is not None else ""
         return f"{named}{error.strerror}."
+    if isinstance(error, SevError):
+        return str(error)
     text = " ".join(str(error).split()) or "no message"
     if len(text) > _MOST_LETTERS:
         text = f"{text[:_MOST_LETTERS]} ..."
@@ -70,7 +70,7 @@ def naming_model(model: object, data: str, rows: pd.DataFrame) -> Iterator[None]
     except Exception as error:  # a model of any library, on rows that may be of another data set
         text = " ".join(str(error).split())[:_MOST_LETTERS]
         raise ModelError(
-            f"The model, {type(model).__name__}, does not take the rows of {data} ({type(error).__name__}: {text}). "
+            f"The model, {type(model).__name__}, fails on the rows of {data} ({type(error).__name__}: {text}). "
             f"{_suggest_remedy(rows)}"
         ) from error
 

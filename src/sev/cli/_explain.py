@@ -52,7 +52,7 @@ ROWS_WITH_ERRORS = 3
 @click.option("--sentences", is_flag=True, help="Write a sentence for each row, in a column of its own.")
 @label_options
 @click.option(
-    "--keep", callback=comma_list, help="Columns to carry over: a,b; default: all that the model does not take."
+    "--keep", callback=comma_list, help="Columns to carry over: a,b; default: all that the model does not use."
 )
 @click.option("--id", "id_column", help="The column that names the rows: it comes before all that are carried over.")
 @click.option(

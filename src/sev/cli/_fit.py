@@ -29,25 +29,25 @@ if TYPE_CHECKING:
     help="Fitted model: .skops, .ubj, .json, .txt, .cbm; .pkl with --trust-pickle.",
 )
 @table_options
-@click.option("--drop", callback=comma_list, help="Columns that the model does not take: a,b.")
+@click.option("--drop", callback=comma_list, help="Columns that the model does not use: a,b.")
 @click.option(
     "--reference",
     default="auto",
     show_default=True,
     help='auto, mean, median, clusters:5, nearest, by:COLUMN, best:clusters:5, or values as JSON: {"age": 40}.',
 )
-@click.option("--group", "groups", multiple=True, help="Columns that move as one: name=a,b. May be given again.")
+@click.option("--group", "groups", multiple=True, help="Columns that move as one feature: name=a,b. May be repeated.")
 @restricted
 @actions
 @click.option("--target", help="The class to explain; default: the model's second class.")
-@click.option("--threshold", type=float, help="On the score of the target; default: the model's own.")
-@click.option("--allow-positive-reference", is_flag=True, help="Accept a reference that is itself positive.")
+@click.option("--threshold", type=float, help="Least score at which a row is of the target; default: the model's own.")
+@click.option("--allow-positive-reference", is_flag=True, help="Accept a reference of the class to explain.")
 @click.option(
     "--credibility",
     type=click.Choice(["isolation", "mixture", "neighbours", "none"]),
     default="isolation",
     show_default=True,
-    help="How it is measured whether a result is ordinary among real rows of the other class.",
+    help="Measure of how ordinary a changed row is among real rows of the other class.",
 )
 @label_options
 @click.option(

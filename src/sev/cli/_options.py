@@ -68,8 +68,8 @@ def common(command: Command) -> Command:
 def table_options(command: Command) -> Command:
     """How a table of training or test rows is read."""
     for option in (
-        click.option("--numbers", callback=comma_list, help="Columns of numbers, where the cells do not tell: a,b."),
-        click.option("--text", callback=comma_list, help="Columns of text, where the cells look like numbers: a,b."),
+        click.option("--numbers", callback=comma_list, help="Columns to read as numbers, if unclear: a,b."),
+        click.option("--text", callback=comma_list, help="Columns to read as text, even if all numbers: a,b."),
         click.option("--label", required=True, help="The column of labels."),
         click.option(
             "--data", required=True, type=click.Path(), help="Table of rows with labels; - is standard input (CSV)."
@@ -113,7 +113,7 @@ _MIN_CREDIBILITY = click.option(
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="Only results for which at least this share of real rows of the other class is less ordinary: 0.05.",
+    help="Least credibility, from 0 to 1: the share of real rows of the other class that are less ordinary.",
 )
 
 

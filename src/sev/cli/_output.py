@@ -9,12 +9,16 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 import pandas as pd
 
 from sev.core import plain_value
+from sev.typing import JSONValue
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -71,7 +75,7 @@ class Progress:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._bar: Any = None
+        self._bar: tqdm | None = None
         self._total: int | None = None
         self._started = self._last_line = time.monotonic()
         self._kept = 0
@@ -94,16 +98,16 @@ class Progress:
             self._bar.update(rows)
         elif not self._quiet and time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
-            click.echo(self._describe(), err=True)
+            click.echo(self._describe_progress(), err=True)
 
     def close(self) -> None:
         """End the bar, and tell what this run and an earlier one have done."""
         if self._bar is not None:
             self._bar.close()
         if not self._quiet and self.done and (self._bar is None or self._kept):
-            click.echo(self._describe(), err=True)
+            click.echo(self._describe_progress(), err=True)
 
-    def _describe(self) -> str:
+    def _describe_progress(self) -> str:
         new = self.done - self._kept
         rate = new / max(time.monotonic() - self._started, 1e-9)
         earlier = f" ({self._kept:,} more were done by an earlier run)" if self._kept else ""
@@ -114,7 +118,7 @@ class Progress:
         return f"{line}, {100 * self.done / self._total:.0f} % of {self._total:,}{left}"
 
 
-def plain_result(value: object) -> Any:
+def plain_result(value: object) -> JSONValue:
     """A value of a result, ready for JSON."""
     if isinstance(value, Mapping):
         return {str(key): plain_result(entry) for key, entry in value.items()}

@@ -15,9 +15,9 @@ from sev.cli._output import write_result
 @click.option(
     "--label", help="The column of labels, which is no feature; bounds then state the medians of its classes."
 )
-@click.option("--drop", callback=comma_list, help="Columns that the model does not take: a,b.")
-@click.option("--text", callback=comma_list, help="Columns of text, where the cells look like numbers: a,b.")
-@click.option("--numbers", callback=comma_list, help="Columns of numbers, where the cells do not tell: a,b.")
+@click.option("--drop", callback=comma_list, help="Columns that the model does not use: a,b.")
+@click.option("--text", callback=comma_list, help="Columns to read as text, even if all numbers: a,b.")
+@click.option("--numbers", callback=comma_list, help="Columns to read as numbers, if unclear: a,b.")
 @click.option("--output", "-o", type=click.Path(), help="File to write; default: standard output.")
 @common
 def suggest_actions(

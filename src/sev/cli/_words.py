@@ -48,11 +48,11 @@ def words_of_options(message: str, context: click.Context) -> str:
         message = pattern.sub(words, message)
     for name, option in _find_options(context).items():
         message = message.replace(f"`{name}`", option)
-        message = re.sub(rf"(?<![\w.-]){name}={_VALUE}", lambda found, to=option: _given(to, found[1]), message)  # type: ignore[misc]
+        message = re.sub(rf"(?<![\w.-]){name}={_VALUE}", lambda found, to=option: _name_option(to, found[1]), message)  # type: ignore[misc]
     return _REPEATED.sub(lambda found: "" if message.count(found[1]) > 1 else found[0], message)
 
 
-def _given(option: str, value: str | None) -> str:
+def _name_option(option: str, value: str | None) -> str:
     if value is None or value == "True":
         return option
     return f"{option} {value.strip(chr(34) + chr(39))}"

@@ -72,7 +72,7 @@ class Smallest:
         status = str(one.status)
         reason = one.reason
         if one.status == Status.UNEXPLAINABLE:
-            reason = "no change of allowed features to the reference undoes the decision: proven"
+            reason = "no change of allowed features to the reference values changes the decision: proven"
         yield Outcome(
             status=status, features=one.features, changes=_find_changes(case, query, one.features), reason=reason
         )
@@ -93,7 +93,7 @@ class Importances:
             order = np.argsort(-values, kind="stable")
             order = order[(case.differs[query] & case.allowed)[order]]
             added = ", absolute" if ordering == "absolute" and len(orderings) > 1 else ""
-            changed = _walk(case, query, order)
+            changed = _find_shortest_flip(case, query, order)
             if changed:
                 changes = _find_changes(case, query, changed)
                 yield Outcome(status="flipped", features=changed, changes=changes, reason=self.note, ordering=added)
@@ -153,7 +153,7 @@ def _find_changes(case: Case, query: int, features: Sequence[str]) -> dict[Colum
     }
 
 
-def _walk(case: Case, query: int, order: np.ndarray) -> tuple[str, ...]:
+def _find_shortest_flip(case: Case, query: int, order: np.ndarray) -> tuple[str, ...]:
     """The shortest beginning of the order that undoes the decision; empty when not even all of it does."""
     if not len(order):
         return ()

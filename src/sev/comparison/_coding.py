@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -39,7 +37,7 @@ class Coding:
         both = pd.concat([background, queries], ignore_index=True)
         self.names: list[str] = []
         self.categorical: list[int] = []
-        self._columns: list[tuple[Any, ...]] = []
+        self._columns: list[tuple[ColumnLabel, ...]] = []
         self._values: dict[int, pd.DataFrame] = {}
         coded, owners = [], []
         for number, feature in enumerate(space.features):
@@ -75,7 +73,9 @@ class Coding:
         return bool(np.dtype(np.int64) == self._form.dtypes[self._columns[number][0]])
 
 
-def _list_parts(form: TableForm, background: pd.DataFrame, columns: tuple[ColumnLabel, ...]) -> list[tuple[Any, ...]]:
+def _list_parts(
+    form: TableForm, background: pd.DataFrame, columns: tuple[ColumnLabel, ...]
+) -> list[tuple[ColumnLabel, ...]]:
     """A one-hot block stays whole; any other group of columns falls into its columns."""
     whole = len(columns) == 1 or all(has_two_values(background[column]) for column in columns)
     return [columns] if whole else [(column,) for column in columns]

@@ -191,9 +191,9 @@ def _prepare_method(
     try:
         answer = prepare(case, options)
     except NotApplicable as error:
-        return _nothing, Outcome(status="not_applicable", reason=str(error))
+        return _refuse_query, Outcome(status="not_applicable", reason=str(error))
     except Exception as error:  # a package may fail in any way: the other methods go on
-        return _nothing, Outcome(status="error", reason=_describe_error(error))
+        return _refuse_query, Outcome(status="error", reason=_describe_error(error))
     _time_answer(answer, case, 0, ("signed",))
     return answer, None
 
@@ -211,7 +211,7 @@ def _time_answer(
         return time.perf_counter() - start, [Outcome(status="error", reason=_describe_error(error))]
 
 
-def _nothing(query: int) -> Answer:
+def _refuse_query(query: int) -> Answer:
     raise AssertionError(f"query {query} reached a method that is not ready")
 
 

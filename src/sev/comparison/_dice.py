@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pandas as pd
 from sev.comparison._answers import Counterfactual
 from sev.comparison._case import Case
 from sev.comparison._quiet import quietly
-from sev.typing import FloatArray
+from sev.typing import FloatArray, IntArray
 
 _OUTCOME = "outcome of the comparison"
 
@@ -41,7 +40,7 @@ class _Frames:
 
     def to_frame(self, rows: FloatArray) -> pd.DataFrame:
         """Coded rows, as DiCE takes them."""
-        columns: dict[str, Any] = {}
+        columns: dict[str, pd.Series | np.ndarray] = {}
         for number, name in enumerate(self.names):
             if number in self._coding.categorical:
                 columns[name] = pd.Series([f"{code:.0f}" for code in rows[:, number]], dtype=object)
@@ -64,7 +63,7 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Counterfa
 
     frames = _Frames(case)
     table = frames.to_frame(case.coding.background)
-    table[_OUTCOME] = _outcome(case)
+    table[_OUTCOME] = _choose_outcome(case)
     with quietly(case.random_state):
         data = dice_ml.Data(dataframe=table, continuous_features=frames.continuous, outcome_name=_OUTCOME)
         model = dice_ml.Model(model=_Model(case, frames.decode), backend="sklearn")
@@ -85,19 +84,19 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Counterfa
         examples = found.cf_examples_list[0]
         # the sparser one first; DiCE's search for it can end on a row that is no counterfactual
         tables = [examples.final_cfs_df_sparse, examples.final_cfs_df]
-        rows = [_restored(case, frames, query, one, rounding) for one in tables if one is not None and len(one)]
+        rows = [_restore_values(case, frames, query, one, rounding) for one in tables if one is not None and len(one)]
         return Counterfactual(rows)
 
     return answer
 
 
-def _outcome(case: Case) -> Any:
+def _choose_outcome(case: Case) -> IntArray:
     if case.labels is None:
         return case.is_positive(case.scores(case.background)).astype(int)
     return (case.labels == case.explainer.target).astype(int)
 
 
-def _list_varying(case: Case, frames: _Frames) -> Any:
+def _list_varying(case: Case, frames: _Frames) -> str | list[str]:
     if case.allowed.all():
         return "all"
     return [
@@ -105,7 +104,9 @@ def _list_varying(case: Case, frames: _Frames) -> Any:
     ]
 
 
-def _restored(case: Case, frames: _Frames, query: int, found: pd.DataFrame, rounding: dict[str, int]) -> pd.DataFrame:
+def _restore_values(
+    case: Case, frames: _Frames, query: int, found: pd.DataFrame, rounding: dict[str, int]
+) -> pd.DataFrame:
     """The counterfactual with the query's own values where DiCE only rounded them, or stored them as float32."""
     coded = frames.to_coded(found.iloc[[0]])
     mine = case.coding.queries[[query]]

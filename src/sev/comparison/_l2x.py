@@ -9,17 +9,20 @@ most about the output. To explain a row, the ``k`` features with the largest log
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sev._optional import one_torch_thread, require
 from sev.core import list_names
 from sev.exceptions import InputError
 from sev.space import FeatureSpace, TableForm
 from sev.typing import BoolArray, ColumnLabel, FloatArray, NativeTable
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 
 class L2X:
@@ -105,12 +108,12 @@ class L2X:
         frame = self._form.to_frame(X, what="X")
         self._space = FeatureSpace.of(frame, self.groups)
         self.feature_names_ = self._space.names
-        self._check(frame)
-        rows, targets = self._encode_numbers(frame, "X"), self._outputs(output, len(frame))
+        self._check_columns(frame)
+        rows, targets = self._encode_numbers(frame, "X"), self._check_outputs(output, len(frame))
         with torch.random.fork_rng(devices=[]), one_torch_thread(torch):
             torch.manual_seed(self.random_state)
-            self._selector, self._predictor = self._make_networks(torch)
-            _train(torch, self, torch.as_tensor(rows), torch.as_tensor(targets, dtype=torch.float32))
+            self._selector, self._predictor = self._make_networks()
+            _train_selector(self, torch.as_tensor(rows), torch.as_tensor(targets, dtype=torch.float32))
         return self
 
     def selected(self, X: NativeTable) -> BoolArray:
@@ -158,20 +161,24 @@ class L2X:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _check(self, frame: pd.DataFrame) -> None:
+    def _check_columns(self, frame: pd.DataFrame) -> None:
         if not isinstance(self.k, (int, np.integer)) or not 1 <= self.k <= len(self._space):
             raise InputError(f"k={self.k!r} must be an integer from 1 to {len(self._space)}, the number of features.")
         texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name].dtype)]
         if texts:
             raise InputError(f"L2X needs numeric columns, but {list_names(texts, 5)} are not: encode the rows first.")
 
-    def _encode_numbers(self, frame: pd.DataFrame, what: str) -> Any:
+    def _encode_numbers(self, frame: pd.DataFrame, what: str) -> NDArray[np.float32]:
         rows = frame.to_numpy(dtype=np.float32, copy=True)  # torch takes no read-only views
         if not np.isfinite(rows).all():
-            raise InputError(f"{what} has missing values: L2X does not support them; fill them in first.")
+            names = frame.columns[~np.isfinite(rows).all(axis=0)].tolist()
+            raise InputError(
+                f"{what} has missing or infinite values ({list_names(names, 5)}): L2X does not support them; fill "
+                "them in first."
+            )
         return rows
 
-    def _outputs(self, output: ArrayLike, n_rows: int) -> FloatArray:
+    def _check_outputs(self, output: ArrayLike, n_rows: int) -> FloatArray:
         values = np.asarray(output, dtype=np.float64)
         if values.shape != (n_rows,):
             raise InputError(f"output has shape {values.shape}, not ({n_rows},): one probability for each row of X.")
@@ -184,11 +191,12 @@ class L2X:
             raise InputError("This L2X is not fitted: call fit(X, output) first.")
         return self._form
 
-    def _make_networks(self, torch: Any) -> tuple[Any, Any]:
-        nn = torch.nn
+    def _make_networks(self) -> tuple[nn.Module, nn.Module]:
+        from torch import nn
+
         n_columns, n_features, width = len(self._space.columns), len(self._space), self.hidden
 
-        def layers(n_in: int, n_hidden: int, n_out: int) -> Any:
+        def layers(n_in: int, n_hidden: int, n_out: int) -> nn.Module:
             return nn.Sequential(
                 nn.Linear(n_in, n_hidden),
                 nn.ReLU(),
@@ -200,15 +208,17 @@ class L2X:
         return layers(n_columns, width, n_features), layers(n_columns, 2 * width, 1)
 
 
-def _train(torch: Any, explainer: L2X, rows: Any, targets: Any) -> None:
+def _train_selector(explainer: L2X, rows: Tensor, targets: Tensor) -> None:
     """Steps of Adam on the cross entropy between the model's output and what the kept features predict."""
+    import torch
+
     owner = torch.as_tensor(explainer._space.column_feature)
     parameters = [*explainer._selector.parameters(), *explainer._predictor.parameters()]
     adam = torch.optim.Adam(parameters, lr=explainer.learning_rate)
     loss_of = torch.nn.BCEWithLogitsLoss()
     for _ in range(explainer.epochs):
-        for batch in torch.randperm(len(rows)).split(explainer.batch_size):
-            kept = _soft_choice(torch, explainer._selector(rows[batch]), explainer.k, explainer.temperature)
+        for batch in torch.split(torch.randperm(len(rows)), explainer.batch_size):
+            kept = _soft_choice(explainer._selector(rows[batch]), explainer.k, explainer.temperature)
             predicted = explainer._predictor(rows[batch] * kept[:, owner])[:, 0]
             loss = loss_of(predicted, targets[batch])
             adam.zero_grad()
@@ -216,8 +226,10 @@ def _train(torch: Any, explainer: L2X, rows: Any, targets: Any) -> None:
             adam.step()
 
 
-def _soft_choice(torch: Any, logits: Any, k: int, temperature: float) -> Any:
+def _soft_choice(logits: Tensor, k: int, temperature: float) -> Tensor:
     """Element-wise maximum of ``k`` samples of the concrete distribution; shape (n_rows, n_features)."""
+    import torch
+
     uniform = torch.rand(len(logits), k, logits.shape[1]).clamp(1e-7, 1.0 - 1e-7)
     gumbel = -torch.log(-torch.log(uniform))
     return torch.softmax((gumbel + logits[:, None, :]) / temperature, dim=2).amax(dim=1)

@@ -40,7 +40,7 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Importanc
         return np.column_stack([1.0 - scores, scores])
 
     def answer(query: int) -> Importances:
-        _reseed(explainer, case.seed(query))
+        _reseed_generators(explainer, case.seed(query))
         with quietly(case.seed(query)):
             found = explainer.explain_instance(
                 coding.queries[query], probabilities, labels=(1,), num_features=len(coding.names), **of_a_row
@@ -53,7 +53,7 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Importanc
     return answer
 
 
-def _reseed(explainer: Any, seed: int) -> None:
+def _reseed_generators(explainer: Any, seed: int) -> None:
     """A new generator in each place that holds one: LIME's own go on from query to query."""
     generator = np.random.RandomState(seed)
     for holder in (explainer, explainer.base, getattr(explainer, "discretizer", None)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, Generic, TypeVar, overload
+from typing import Generic, TypeVar, overload
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -137,12 +137,12 @@ class LazyList(Sequence[T], Generic[T]):
     def __getitem__(self, place: int) -> T: ...
     @overload
     def __getitem__(self, place: slice) -> LazyList[T]: ...
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: int | slice) -> T | LazyList[T]:
         everything = range(self._length)
         return self.take(everything[place]) if isinstance(place, slice) else self.get([everything[place]])[0]
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.get(range(self._length)))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[..., LazyList[T]], tuple[tuple[T, ...]]]:
         return LazyList.of, (tuple(self),)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sev.exceptions import ArchiveError
+from sev.exceptions import ArchiveError, InputError
 from sev.typing import Cell, JSONValue, Parsed
 
 #: Dtypes of arrays that are written; little-endian on every machine.
@@ -48,7 +48,7 @@ class PlainObjects:
 
         Raises
         ------
-        TypeError
+        InputError
             If a field holds what has no form to be saved in.
         """
         if is_dataclass(value) and self._types.get(type(value).__name__) is type(value):
@@ -59,7 +59,7 @@ class PlainObjects:
         if isinstance(value, np.ndarray):
             dtype = value.dtype.newbyteorder("<").str
             if dtype not in _DTYPES:
-                raise TypeError(f"An array of dtype {value.dtype} cannot be saved: use one of {sorted(_DTYPES)}.")
+                raise InputError(f"An array of dtype {value.dtype} cannot be saved: use one of {sorted(_DTYPES)}.")
             data = np.ascontiguousarray(value, dtype=dtype).tobytes()
             return {"array": base64.b64encode(data).decode("ascii"), "dtype": dtype, "shape": list(value.shape)}
         return {"cell": encode(value)}
@@ -91,7 +91,7 @@ class PlainObjects:
         if "cell" in plain:
             return decode(plain["cell"])
         if "array" in plain:
-            return self._array(plain)
+            return self._read_array(plain)
         cls = self._types.get(plain["type"]) if isinstance(plain["type"], str) else None
         if cls is None or {one.name for one in fields(cls)} != set(plain) - {"type"}:
             shown = str(plain["type"])[:40]
@@ -101,7 +101,7 @@ class PlainObjects:
             )
         return cls(**{name: self.from_plain(part, decode) for name, part in plain.items() if name != "type"})
 
-    def _array(self, plain: dict[str, Parsed]) -> np.ndarray:
+    def _read_array(self, plain: dict[str, Parsed]) -> np.ndarray:
         shape, dtype = plain.get("shape"), plain.get("dtype")
         known = dtype in _DTYPES and isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
         if not known or set(plain) != {"array", "dtype", "shape"} or not isinstance(plain["array"], str):

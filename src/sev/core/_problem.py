@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from sev.typing import BoolArray, FloatArray, IntArray, Kind
+
+if TYPE_CHECKING:
+    from sev import _native
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +40,23 @@ class Limits:
     within_size: bool = False
 
 
+class PackedTrees(Protocol):
+    """Trees that compiled code can walk."""
+
+    @property
+    def native(self) -> _native.Forest:
+        """The trees, as compiled code has them."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SecondSum:
     """A sum over trees that must be large enough as well, in a form that bounds can be computed from.
 
     Parameters
     ----------
-    forest : object
-        The trees, as :class:`sev.backends.trees.Forest` has them.
+    forest : PackedTrees
+        The trees, such as a :class:`sev.backends.trees.Forest`.
     queries : ndarray of shape (n_rows, n_columns)
         Queries in the encoding of these trees.
     reference : ndarray of shape (n_columns,)
@@ -55,7 +67,7 @@ class SecondSum:
         What the sum must reach. No sum is so near to it that rounding could decide.
     """
 
-    forest: Any
+    forest: PackedTrees
     queries: FloatArray
     reference: FloatArray
     column_feature: IntArray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Solution:
         """
         offsets, items = ragged_take(self.offsets, rows)
         numbers = rows.tolist() if self.reasons else []
-        per_row: dict[str, Any] = {name: getattr(self, name)[rows] for name in self._per_row}
+        per_row: dict[str, np.ndarray] = {name: getattr(self, name)[rows] for name in self._per_row}
         reasons = {new: self.reasons[row] for new, row in enumerate(numbers) if row in self.reasons}
         return replace(
             self,
@@ -177,7 +177,7 @@ class Solution:
         """
         shifts = np.cumsum([0, *(len(part) for part in parts)])
         counts = np.concatenate([np.diff(part.offsets) for part in parts])
-        per_row: dict[str, Any] = {
+        per_row: dict[str, np.ndarray] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in cls._per_row
         }
         return cls(

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from sev.backends.trees import Forest, Tree, build_forest, single_precision
+from sev.credibility._checks import check_integers
 from sev.credibility._protocol import OtherRows
-from sev.exceptions import ArchiveError, InputError
+from sev.exceptions import ArchiveError
 from sev.references import NumberColumn, as_numbers, joint_values
 from sev.typing import Cell, FloatArray, IntArray
 
@@ -54,10 +55,7 @@ class IsolationForest:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("n_trees", 1), ("max_samples", 2), ("seed", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"IsolationForest({name}={value!r}): {name} must be an integer of at least {least}.")
+        check_integers(self, n_trees=1, max_samples=2, seed=0)
 
     def fit(self, others: OtherRows) -> FittedIsolationForest:
         """Grow the trees.

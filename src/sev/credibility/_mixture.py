@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from sev.credibility._checks import check_integers
 from sev.credibility._protocol import OtherRows
 from sev.exceptions import InputError
 from sev.references import Points
@@ -52,10 +53,7 @@ class GaussianMixture:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("n_components", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"GaussianMixture({name}={value!r}): {name} must be an integer of at least {least}.")
+        check_integers(self, n_components=1, seed=0)
         if not self.regularisation > 0:
             raise InputError(f"GaussianMixture(regularisation={self.regularisation!r}): it must be above 0.")
 

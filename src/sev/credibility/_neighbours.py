@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from sev.credibility._checks import check_integers
 from sev.credibility._protocol import OtherRows
-from sev.exceptions import InputError
 from sev.references import Distance, NearestRows, spread_evenly
 from sev.typing import FloatArray, IntArray
 
@@ -45,10 +45,7 @@ class NearestNeighbours:
     max_rows: int = 5_000
 
     def __post_init__(self) -> None:
-        for name in ("k", "max_rows"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"NearestNeighbours({name}={value!r}): {name} must be an integer of at least 1.")
+        check_integers(self, k=1, max_rows=1)
 
     def fit(self, others: OtherRows) -> FittedNearestNeighbours:
         """Keep the rows.

@@ -92,7 +92,7 @@ def fetch_compas(*, data_home: DataHome = None, return_X_y: bool = False) -> Dat
     data = read_bytes(path)
     cells = parse(data, str(path))
     if "c_charge_degree" in cells.columns:
-        cells = _derive(PROPUBLICA.typed(cells, str(path)))
+        cells = _derive_columns(PROPUBLICA.typed(cells, str(path)))
     frame = SCHEMA.typed(cells, str(path))
     SCHEMA.compare(frame, str(path), data)
     X, y = SCHEMA.split(frame)
@@ -113,7 +113,7 @@ def fetch_compas(*, data_home: DataHome = None, return_X_y: bool = False) -> Dat
     )
 
 
-def _derive(raw: pd.DataFrame) -> pd.DataFrame:
+def _derive_columns(raw: pd.DataFrame) -> pd.DataFrame:
     """Return the seven columns and the label, as text, of the rows with a known date of arrest."""
     raw = raw[raw["days_b_screening_arrest"] != ""].reset_index(drop=True)
     columns = {

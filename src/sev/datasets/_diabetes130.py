@@ -179,7 +179,7 @@ def fetch_diabetes130(
     )
     X, y = SCHEMA.split(frame)
     if not raw:
-        X = _clean(X)
+        X = _clean_rows(X)
     if return_X_y:
         return X, y
     labels = SCHEMA.labels
@@ -205,7 +205,7 @@ def fetch_diabetes130(
     )
 
 
-def _clean(X: pd.DataFrame) -> pd.DataFrame:
+def _clean_rows(X: pd.DataFrame) -> pd.DataFrame:
     X = X.drop(columns=[*_IDENTIFIERS, *_MOSTLY_MISSING, *_RARE_DRUGS])
     return X.assign(
         race=X["race"].replace("?", "Other"),

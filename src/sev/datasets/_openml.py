@@ -50,14 +50,16 @@ def load_or_download(
     if not download_if_missing:
         raise not_found(title, files, data_home, advice)
     where = f"OpenML's data set {data_id}"
-    frame = pick(schema.typed(_match_columns(_ask(data_id, title, files, data_home, advice), schema, where), where))
+    frame = pick(
+        schema.typed(_match_columns(_request_table(data_id, title, files, data_home, advice), schema, where), where)
+    )
     data = schema.write(frame)
     schema.compare(frame, where, data)
     store(files[0], data)
     return frame
 
 
-def _ask(data_id: int, title: str, files: tuple[str, ...], data_home: DataHome, advice: str) -> pd.DataFrame:
+def _request_table(data_id: int, title: str, files: tuple[str, ...], data_home: DataHome, advice: str) -> pd.DataFrame:
     from sklearn.datasets import fetch_openml  # imported here: it is slow, and most users never need it
 
     try:

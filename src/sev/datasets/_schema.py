@@ -97,7 +97,7 @@ class Schema:
             raise InputError(f"{where} has no rows.")
         columns = {column.name: _read_column(cells[column.name], column, where) for column in self.features}
         target = cells[self.target].replace(dict(self.spellings))
-        _refuse(~target.isin(list(self.classes)), target, f"one of {list(self.classes)}", where)
+        _refuse_cells(~target.isin(list(self.classes)), target, f"one of {list(self.classes)}", where)
         return pd.DataFrame({**columns, self.target: target})
 
     def split(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
@@ -162,7 +162,7 @@ def parse(data: bytes, where: str, *, header: bool = True, separator: str = ",")
 
 def translate(cells: pd.Series, words: Mapping[str, str | int], where: str) -> pd.Series:
     """Return what each cell stands for; a cell that stands for nothing is refused."""
-    _refuse(~cells.isin(list(words)), cells, f"one of {list(words)}", where)
+    _refuse_cells(~cells.isin(list(words)), cells, f"one of {list(words)}", where)
     return cells.map(dict(words))
 
 
@@ -171,13 +171,15 @@ def _read_column(cells: pd.Series, column: Column, where: str) -> pd.Series:
         return cells
     numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
     if column.kind == "integer":
-        _refuse(~np.isfinite(numbers) | (numbers % 1 != 0), cells, "an integer", where)
+        _refuse_cells(~np.isfinite(numbers) | (numbers % 1 != 0), cells, "an integer", where)
         return numbers.astype("int64")
-    _refuse(~np.isfinite(numbers) & ~cells.isin(_MISSING_NUMBER), cells, "a finite number or an empty cell", where)
+    _refuse_cells(
+        ~np.isfinite(numbers) & ~cells.isin(_MISSING_NUMBER), cells, "a finite number or an empty cell", where
+    )
     return numbers
 
 
-def _refuse(bad: pd.Series, cells: pd.Series, expected: str, where: str) -> None:
+def _refuse_cells(bad: pd.Series, cells: pd.Series, expected: str, where: str) -> None:
     if bad.any():
         row = int(np.argmax(bad.to_numpy()))
         raise InputError(f"{where}, row {row + 1}, column {cells.name!r}: {cells.iloc[row]!r} is not {expected}.")

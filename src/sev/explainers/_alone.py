@@ -118,7 +118,9 @@ def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values:
     whole = np.bincount(line, parts, minlength=len(wanted))
     n_values = np.array([one.n_values for one in listed], dtype=np.int64)
     searched = np.array(["all" if one.complete else "candidates" for one in listed], dtype=object)
-    for place, has_value in _settle(task, queries, assigned, wanted, ~works & (searched != "all"), values).items():
+    for place, has_value in _settle_features(
+        task, queries, assigned, wanted, ~works & (searched != "all"), values
+    ).items():
         if has_value:  # one that is not among the candidates
             works[place], good[place] = True, 1.0
             whole[place], n_values[place] = whole[place] + 1.0, n_values[place] + 1
@@ -136,7 +138,7 @@ def _alone_in_some(task: Task, queries: pd.DataFrame, usable: BoolArray, values:
     )
 
 
-def _settle(
+def _settle_features(
     task: Task,
     queries: pd.DataFrame,
     assigned: IntArray,

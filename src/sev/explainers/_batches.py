@@ -13,8 +13,9 @@ from joblib import Parallel, delayed
 from sev.core import Answers, Status, n_words, warn_user
 from sev.exceptions import FallbackWarning, InterruptedExplanation
 from sev.explainers._chosen import answer_chosen
+from sev.explainers._outcome import Outcome
 from sev.explainers._query_proof import Doubts
-from sev.explainers._task import Outcome, Task
+from sev.explainers._task import Task
 from sev.explainers._work import Settings
 from sev.typing import IntArray
 
@@ -57,7 +58,7 @@ def answer_all(
         bar.close()
     outcome = _join_outcomes(done)
     doubted = _doubted_rows(outcome)
-    _warn(outcome, doubted)
+    _warn_of_doubts(outcome, doubted)
     if not doubted:
         return outcome.answers
     return _answered_again(tasks, queries, settings, outcome.answers, np.array(sorted(doubted)), n_jobs)
@@ -83,7 +84,7 @@ def _answered_again(
     """The same answers with some rows explained as a black box."""
     n_features = tasks[0].n_features
     some = queries.iloc[rows]
-    chunks = list(_cut(len(rows), _ROWS_PER_BLACK_BOX_CHUNK, n_jobs))
+    chunks = list(_cut_rows(len(rows), _ROWS_PER_BLACK_BOX_CHUNK, n_jobs))
     kept = np.setdiff1d(np.arange(len(queries)), rows)
     order = np.argsort(np.concatenate([kept, rows]), kind="stable")
     done: list[Answers] = []
@@ -107,7 +108,7 @@ def _doubted_rows(outcome: Outcome) -> dict[int, str]:
     return {int(row): reasons[bool(outcome.strange[row])] for row in rows}
 
 
-def _warn(outcome: Outcome, doubted: dict[int, str]) -> None:
+def _warn_of_doubts(outcome: Outcome, doubted: dict[int, str]) -> None:
     counts = Counter([*outcome.doubts.rows.values(), *doubted.values()])
     for reason, count in sorted(counts.items()):
         warn_user(
@@ -174,10 +175,10 @@ def _make_chunks(n_rows: int, n_columns: int, tasks: list[Task], n_jobs: int, pr
         size = _ROWS_PER_BLACK_BOX_CHUNK
     if progress:
         size = min(size, max(1, -(-n_rows // _STEPS_OF_A_BAR)))
-    return _cut(n_rows, size, n_jobs)
+    return _cut_rows(n_rows, size, n_jobs)
 
 
-def _cut(n_rows: int, size: int, n_jobs: int) -> Iterator[slice]:
+def _cut_rows(n_rows: int, size: int, n_jobs: int) -> Iterator[slice]:
     if n_jobs != 1:
         size = min(size, -(-n_rows // (4 * max(1, abs(n_jobs)))))
     for first in range(0, n_rows, size):

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from sev.core import Answers, Solution, Status
+from sev.explainers._outcome import Outcome
 from sev.explainers._query_proof import Doubts
-from sev.explainers._task import Outcome, Task
+from sev.explainers._task import Task
 from sev.explainers._work import Settings, limits_below
 from sev.typing import BoolArray, FloatArray, IntArray
 
@@ -132,22 +133,24 @@ class _Search:
             else None
         )
         if solution is not None:
-            self._take(quick, reference, solution)
+            self._take_better(quick, reference, solution)
             mine = np.setdiff1d(mine, quick)
         known = self._sizes[mine]
         for size in np.unique(known).tolist():  # NaN, where nothing is found yet, is last
             rows = mine[np.isnan(known) if np.isnan(size) else known == size]
             limits = limits_below(self._settings.limits, size)
             assigned = np.full(len(rows), reference, dtype=np.int64)
-            self._take(rows, reference, self._answer(rows, assigned, replace(self._settings, limits=limits)).answers)
+            self._take_better(
+                rows, reference, self._answer_rows(rows, assigned, replace(self._settings, limits=limits)).answers
+            )
 
-    def _answer(self, rows: IntArray, assigned: IntArray, settings: Settings) -> Outcome:
+    def _answer_rows(self, rows: IntArray, assigned: IntArray, settings: Settings) -> Outcome:
         """Rows that were scored already, explained against other reference rows."""
         scores = self._first.answers.score[rows]
         queries = self._queries.iloc[rows]
         return self._task.answer(queries, settings, trusted=self._trusted, assigned=assigned, scores=scores)
 
-    def _take(self, rows: IntArray, reference: int, found: Solution | Answers) -> None:
+    def _take_better(self, rows: IntArray, reference: int, found: Solution | Answers) -> None:
         known = self._sizes[rows]
         self._proof.add(rows, found, known)
         sizes = np.where(found.has_set, found.sizes(), np.nan)
@@ -161,7 +164,7 @@ class _Search:
         answers, read, doubts = first.answers, first.read.copy(), first.doubts
         changed = np.flatnonzero(self._winner != answers.reference - self._task.first_reference)
         if changed.size:
-            again = self._answer(changed, self._winner[changed], self._settings)
+            again = self._answer_rows(changed, self._winner[changed], self._settings)
             place = np.arange(len(answers))
             place[changed] = len(answers) + np.arange(len(changed))
             answers = Answers.concatenate([answers, again.answers]).take(place)

@@ -121,14 +121,14 @@ def check_same_scores(model: object, mine: Sequence[Task], theirs: Sequence[Task
         same = all(
             np.array_equal(one.scorer.scores(some), other.scorer.scores(some), equal_nan=True) for some in tables
         )
-        if not same or _differs(one, other):
+        if not same or _references_differ(one, other):
             raise InputError(
                 f"This {type(model).__name__} cannot be saved: when it is loaded again, it scores rows differently. "
                 "allow_pickle=True does not help; save the model in its library's own format instead."
             )
 
 
-def _differs(one: Task, other: Task) -> bool:
+def _references_differ(one: Task, other: Task) -> bool:
     """Whether two tasks have other reference rows."""
     mine, theirs = one.reference.rows, other.reference.rows
     if len(mine) != len(theirs):

@@ -11,9 +11,11 @@ from sev.core import Answers, Status, unpack
 from sev.explainers._best import answer_best
 from sev.explainers._credible import CredibleVertices
 from sev.explainers._distances import MOST_ORDERED, distances_of_sets, feature_distances
+from sev.explainers._outcome import Outcome
 from sev.explainers._query_proof import Doubts
-from sev.explainers._task import Outcome, Task
-from sev.explainers._work import Settings, find_twins
+from sev.explainers._same_rows import find_twins
+from sev.explainers._task import Task
+from sev.explainers._work import Settings
 from sev.typing import FloatArray, IntArray
 
 

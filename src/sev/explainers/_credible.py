@@ -41,12 +41,12 @@ class CredibleVertices:
         """Which vertices are credible; those that cannot be measured count, so that the search for their row ends: it
         is an error.
         """
-        values = self._ordinariness(rows, sets)
+        values = self._measure_ordinariness(rows, sets)
         return np.isnan(values) | (values > self._more_than)
 
     def shares(self, rows: IntArray, sets: BoolArray) -> FloatArray:
         """The credibility of vertices; NaN for a row on which a function of the user's own fails."""
-        return self._credibility.shares(self._ordinariness(rows, sets))
+        return self._credibility.shares(self._measure_ordinariness(rows, sets))
 
     def second_sum(self, rows: IntArray, reference: int) -> SecondSum | None:
         """The limit as a sum over trees, for rows that are compared with one reference; None for other measures."""
@@ -62,7 +62,7 @@ class CredibleVertices:
             at_least=self._more_than + measure.half_step,
         )
 
-    def _ordinariness(self, rows: IntArray, sets: BoolArray) -> FloatArray:
+    def _measure_ordinariness(self, rows: IntArray, sets: BoolArray) -> FloatArray:
         measure = self._credibility.measure
         if isinstance(measure, FittedFunction):
             return self._vertices.values(measure.ordinariness_of_rows, rows, sets, "the credibility function")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from sev._io import write_file
 from sev._registry import load as load_route
 from sev.actions import Actions
 from sev.backends import check_decisions, model_scores, representative_rows
+from sev.credibility import CredibilityLike
 from sev.exceptions import InputError
 from sev.explainers._alone import find_alone
 from sev.explainers._checks import (
@@ -37,10 +38,10 @@ from sev.explainers._variants import parts_with_reference
 from sev.explainers._work import Settings
 from sev.explanations import Explanation, Explanations
 from sev.files import refusing
-from sev.references import Reference
+from sev.references import ReferenceLike
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
-from sev.typing import ClassLabel, ColumnLabel, Kind, LabelsLike, Minimise, NativeTable, Order, RowLike, Values
+from sev.typing import ClassLabel, ColumnLabel, Kind, LabelsLike, Minimise, NativeTable, Order, Parsed, RowLike, Values
 
 
 class Explainer(ExplainerSetup):
@@ -120,15 +121,15 @@ class Explainer(ExplainerSetup):
         y_train: LabelsLike | None = None,
         *,
         target: ClassLabel | None = None,
-        reference: str | Reference | Any = "auto",
+        reference: ReferenceLike = "auto",
         groups: Mapping[str, Sequence[ColumnLabel]] | None = None,
         restricted: Iterable[str] = (),
         threshold: float | None = None,
         allow_positive_reference: bool = False,
-        labels: Labels | Mapping[str, Any] | str | Path | None = None,
-        actions: Actions | Mapping[str, Any] | str | Path | None = None,
+        labels: Labels | Mapping[str, Parsed] | str | Path | None = None,
+        actions: Actions | Mapping[str, Parsed] | str | Path | None = None,
         feature_names: Sequence[str] | None = None,
-        credibility: Any = None,
+        credibility: CredibilityLike | Literal[False] = None,
     ) -> None:
         self.model = model
         self.labels = Labels.of(labels)
@@ -136,7 +137,7 @@ class Explainer(ExplainerSetup):
         self._form = TableForm.of(X_train, feature_names)
         background = self._form.to_frame(X_train, what="X_train")
         self._space = FeatureSpace.of(background, groups)
-        self._restrict(restricted)
+        self._restrict_features(restricted)
         self._sample = background.iloc[representative_rows(background)].reset_index(drop=True)
         scores = model_scores(model, self._form.to_native(self._sample), y_train, target)
         each_row_its_own = isinstance(target, str) and target == "predicted"
@@ -147,7 +148,7 @@ class Explainer(ExplainerSetup):
         self.classes_ = scores.classes
         self.labels.check(dict.fromkeys(self._space.names), self.classes_)  # an unknown name is an error now
         self.backend_reason = ""
-        reading = self._read(scores)
+        reading = self._read_backend(scores)
         self._tasks = []
         for one in classes:
             scorer = scores.for_target(one, threshold_for(one, scores, threshold, len(classes)))
@@ -515,7 +516,7 @@ class Explainer(ExplainerSetup):
         with refusing("its parts do not fit together"):
             return cls.from_parts(parts)
 
-    def with_actions(self, actions: Actions | Mapping[str, Any] | str | Path | None) -> Explainer:
+    def with_actions(self, actions: Actions | Mapping[str, Parsed] | str | Path | None) -> Explainer:
         """The same explainer with other actions; None takes them away.
 
         Parameters
@@ -542,7 +543,7 @@ class Explainer(ExplainerSetup):
         """
         return self.with_parts(replace(self.parts(), actions=Actions.of(actions)))
 
-    def with_reference(self, reference: str | Reference | Any, X: NativeTable | None = None) -> Explainer:
+    def with_reference(self, reference: ReferenceLike, X: NativeTable | None = None) -> Explainer:
         """The same explainer with another reference.
 
         Parameters

@@ -73,14 +73,14 @@ class _Walk:
             return _hash_class("itself")
         if id(value) not in self._known:
             self._open.add(id(value))
-            self._known[id(value)] = self._composed(value)
+            self._known[id(value)] = self._digest_parts(value)
             self._alive.append(value)
             self._open.discard(id(value))
         return self._known[id(value)]
 
-    def _composed(self, value: object) -> bytes:
+    def _digest_parts(self, value: object) -> bytes:
         if isinstance(value, np.ndarray):
-            return self._array(value)
+            return self._digest_array(value)
         if isinstance(value, (pd.DataFrame, pd.Series, pd.Index)):
             frame = value if isinstance(value, pd.DataFrame) else pd.DataFrame({"": pd.Series(value).to_numpy()})
             return _hash_class("table", table_hash(frame).encode())
@@ -93,21 +93,21 @@ class _Walk:
         if isinstance(value, type):
             return _hash_class("type", f"{value.__module__}.{value.__qualname__}".encode())
         if isinstance(value, types.FunctionType):
-            return self._function(value)
+            return self._digest_function(value)
         if isinstance(value, np.dtype):
             return _hash_class("dtype", str(value).encode())
         return self._hash_parts(value)
 
-    def _array(self, array: np.ndarray) -> bytes:
+    def _digest_array(self, array: np.ndarray) -> bytes:
         head = repr((array.shape, str(array.dtype))).encode()
         if array.dtype.names is not None:
             # field by field: the bytes between fields are not part of the value
-            return _hash_class("array", head, *(self._array(array[name]) for name in array.dtype.names))
+            return _hash_class("array", head, *(self._digest_array(array[name]) for name in array.dtype.names))
         if array.dtype.kind in "fiubcmMSU":
             return _hash_class("array", head, np.ascontiguousarray(array).tobytes())
         return _hash_class("array", head, *map(self.digest, array.ravel().tolist()))
 
-    def _function(self, function: types.FunctionType) -> bytes:
+    def _digest_function(self, function: types.FunctionType) -> bytes:
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         constants = [one for one in function.__code__.co_consts if not isinstance(one, types.CodeType)]
         held = [function.__defaults__, function.__kwdefaults__, cells, constants, list(function.__code__.co_names)]

@@ -138,7 +138,7 @@ class QueryProof:
             n_sets = 0
         if len(rows):
             encoded = self._mix_rows(rows[n_sets:], sets[n_sets:])
-            self._judge(rows, self._reading.gaps(self._scorer, scores, encoded, margins), scores)
+            self._judge_rows(rows, self._reading.gaps(self._scorer, scores, encoded, margins), scores)
 
     def _chosen_sets(self, rows: IntArray) -> BoolArray:
         """Reported sets whose margins are worth computing for a comparison."""
@@ -152,7 +152,7 @@ class QueryProof:
         for row in rows.tolist():
             self.doubts.rows.setdefault(row, reason)
 
-    def _judge(self, rows: IntArray, gaps: FloatArray, scores: FloatArray) -> None:
+    def _judge_rows(self, rows: IntArray, gaps: FloatArray, scores: FloatArray) -> None:
         wrong = ~(gaps <= 1.0) & ~np.isnan(scores)
         if not wrong.any():
             return
@@ -251,7 +251,7 @@ class QueryProof:
         features = np.arange(1, self._active.shape[1] + 1, dtype=np.uint64)
         numbers = np.arange(1, n_sets + 1, dtype=np.uint64)
         seeds = self._hashes[rows] + (numbers * _MIX)[:, None]
-        bits = _scramble(np.asarray(seeds[:, :, None] + features * _MIX, dtype=np.uint64))
+        bits = _scramble_bits(np.asarray(seeds[:, :, None] + features * _MIX, dtype=np.uint64))
         return self._active[rows] & (bits >> np.uint64(63) == 1)
 
     def _covering_sets(self, row: int) -> tuple[IntArray, BoolArray]:
@@ -262,7 +262,7 @@ class QueryProof:
         come from different sides is found out.
         """
         features = np.flatnonzero(self._active[row])
-        order = np.argsort(_scramble(self._hashes[row] + (features + 1).astype(np.uint64) * _MIX))
+        order = np.argsort(_scramble_bits(self._hashes[row] + (features + 1).astype(np.uint64) * _MIX))
         numbers = np.empty_like(order)
         numbers[order] = np.arange(len(order))
         n_bits = max(0, len(features) - 1).bit_length()
@@ -273,7 +273,7 @@ class QueryProof:
         return np.full(len(sets), row, dtype=np.int64), sets
 
 
-def _scramble(numbers: MaskArray) -> MaskArray:
+def _scramble_bits(numbers: MaskArray) -> MaskArray:
     """Spread numbers over all bits, the same on every machine (the finaliser of splitmix64)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,8 @@ import pandas as pd
 from sev.actions import BoundActions, ChoiceDestinations, Destinations, NumberDestinations, Rule, column_of, on_grid
 from sev.backends.free import move_rows
 
+#: Values that are enough: the two ends of a number, or the choices of anything else.
+Range: TypeAlias = tuple[float, float] | frozenset[int]
 #: Corners of ranges at which a rule is looked at.
 _MOST_CORNERS = 1_024
 #: How often the part of a range that may keep a rule is halved.
@@ -21,13 +23,13 @@ _HALVINGS = 20
 
 
 def keep_rules_in_ranges(
-    enough: Mapping[int, Any],
+    enough: Mapping[int, Range | None],
     rules: Iterable[Rule],
     bound: BoundActions,
     destinations: Destinations,
     number: int,
     row: pd.DataFrame,
-) -> dict[int, Any]:
+) -> dict[int, Range]:
     """The ranges of one set, as far as no value in them breaks a rule, with the others anywhere in theirs.
 
     Parameters
@@ -67,7 +69,7 @@ class _Box:
     number: int
     row: pd.DataFrame
 
-    def holds(self, ranges: Mapping[int, Any]) -> bool:
+    def holds(self, ranges: Mapping[int, Range]) -> bool:
         """Whether the rule surely holds with every feature anywhere in its range."""
         corners = [sorted(one) if isinstance(one, frozenset) else sorted(set(one)) for one in ranges.values()]
         if not self.rule.is_decided_by_corners or prod(map(len, corners)) > _MOST_CORNERS:
@@ -81,16 +83,23 @@ class _Box:
         frame = move_rows(self.row, self.bound.space, Destinations(features=features), rows, sets, targets)
         return not self.rule.broken(self.bound.cells(self.rule, frame)).any()
 
-    def narrowed(self, ranges: Mapping[int, Any]) -> dict[int, Any]:
+    def narrowed(self, ranges: Mapping[int, Range]) -> dict[int, Range]:
         """Parts of ranges around the values of the row in which the rule holds, one feature after the other."""
-        found = {feature: self._shrink_to_point(feature, one) for feature, one in ranges.items()}
-        if None in found.values() or not self.holds(found):
+        found: dict[int, Range] = {}
+        for feature, one in ranges.items():
+            point = self._shrink_to_point(feature, one)
+            if point is None:
+                return {}
+            found[feature] = point
+        if not self.holds(found):
             return {}
         for feature, one in ranges.items():
-            if isinstance(one, frozenset):
-                for choice in sorted(one - found[feature]):
-                    wider = {**found, feature: found[feature] | {choice}}
-                    found = wider if self.holds(wider) else found
+            choices = found[feature]
+            if isinstance(one, frozenset) and isinstance(choices, frozenset):
+                for choice in sorted(one - choices):
+                    wider = {**found, feature: choices | {choice}}
+                    if self.holds(wider):
+                        found, choices = wider, choices | {choice}
                 continue
             for side, end in enumerate(one):
                 found[feature] = self._with_end(
@@ -98,7 +107,7 @@ class _Box:
                 )
         return {feature: one for feature, one in found.items() if isinstance(one, frozenset) or one[0] < one[1]}
 
-    def _shrink_to_point(self, feature: int, one: Any) -> Any:
+    def _shrink_to_point(self, feature: int, one: Range) -> Range | None:
         """A range of the value of the row alone; None where that is not in the range."""
         columns = list(self.bound.space.features[feature].columns)
         if isinstance(one, frozenset):
@@ -110,18 +119,19 @@ class _Box:
         return (value, value) if one[0] <= value <= one[1] else None
 
     @staticmethod
-    def _with_end(ranges: Mapping[int, Any], feature: int, side: int, value: float) -> tuple[float, float]:
+    def _with_end(ranges: Mapping[int, Range], feature: int, side: int, value: float) -> tuple[float, float]:
         """The range of a number with another end."""
         low, high = ranges[feature]
         return (value, high) if side == 0 else (low, value)
 
-    def _find_furthest(self, ranges: Mapping[int, Any], feature: int, side: int, end: float) -> float:
+    def _find_furthest(self, ranges: Mapping[int, Range], feature: int, side: int, end: float) -> float:
         """How far one end of a range can be moved towards another value while the rule holds."""
 
         def holds(value: float) -> bool:
             return self.holds({**ranges, feature: self._with_end(ranges, feature, side, value)})
 
-        start = float(ranges[feature][side])
+        low, high = ranges[feature]
+        start = float(high if side else low)
         if start == end or holds(end):
             return end
         mine = self.destinations.features[feature]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Self
+from collections.abc import Callable, Iterable
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,14 @@ from sev.backends import (
     read_model,
 )
 from sev.core import warn_user
-from sev.credibility import LazyCredibility, OtherRows
+from sev.credibility import CredibilityLike, LazyCredibility, OtherRows
 from sev.exceptions import FallbackWarning, InputError
 from sev.explainers._checks import reference_scores
 from sev.explainers._notebook_view import explainer_as_html
 from sev.explainers._origin import Origin
 from sev.explainers._task import Task
 from sev.files import ExplainerParts, TargetParts
-from sev.references import Background, FittedReference, as_reference
+from sev.references import Background, FittedReference, ReferenceLike, as_reference
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
 from sev.typing import BoolArray, ClassLabel, FittedModel
@@ -88,7 +88,7 @@ class ExplainerSetup:
         return tuple(np.array(self._space.names, dtype=object)[self._frozen])
 
     @property
-    def target(self) -> Any:
+    def target(self) -> ClassLabel:
         """The class being explained, or "predicted"."""
         return self._tasks[0].scorer.target if len(self._tasks) == 1 else "predicted"
 
@@ -208,14 +208,14 @@ class ExplainerSetup:
         self.model = parts.model
         self.labels, self.actions = parts.labels, parts.actions
         self._form, self._space, self._sample = parts.form, parts.space, parts.sample
-        self._restrict(parts.restricted)
+        self._restrict_features(parts.restricted)
         self._n_background, self._background_hash = parts.n_background, parts.background_hash
         names = list(parts.classes) or None
         scores = model_scores(self.model, self._form.to_native(self._sample), names, parts.targets[0].target)
         self.classes_ = scores.classes
         self.backend_reason = ""
         # a fallback that was known before is no news
-        reading = self._read(scores, expected_reason=parts.backend_reason)
+        reading = self._read_backend(scores, expected_reason=parts.backend_reason)
         self._tasks = []
         for one in parts.targets:
             scorer = scores.for_target(one.target, None if one.leads else one.threshold)
@@ -246,7 +246,7 @@ class ExplainerSetup:
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)  # a copy would read the model again
         made.labels, made.actions = parts.labels, parts.actions
-        made._restrict(parts.restricted)
+        made._restrict_features(parts.restricted)
         made._tasks = []
         for task, one in zip(self._tasks, parts.targets, strict=True):
             changed = one.reference is not task.reference  # one that is known already was looked at when it was new
@@ -260,7 +260,7 @@ class ExplainerSetup:
             )
         return made
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[ExplainerParts]]:
         # readings hold locks and closures: another process makes its own, and proves it
         return type(self).from_parts, (self.parts(),)
 
@@ -287,7 +287,7 @@ class ExplainerSetup:
         chosen = self._restricted if restricted is None else self._space.select(restricted) | self._frozen
         return ~chosen
 
-    def _restrict(self, restricted: Iterable[str]) -> None:
+    def _restrict_features(self, restricted: Iterable[str]) -> None:
         self._frozen = self._space.select(() if self.actions is None else self.actions.frozen, what="frozen")
         self._restricted_by_name = self._space.select(restricted)
         self._restricted = self._restricted_by_name | self._frozen
@@ -302,7 +302,7 @@ class ExplainerSetup:
             background_hash=self._background_hash,
         )
 
-    def _read(self, scores: ModelScores, expected_reason: str | None = None) -> Reading | None:
+    def _read_backend(self, scores: ModelScores, expected_reason: str | None = None) -> Reading | None:
         try:
             return read_model(self.model, scores, self._form, self._space, self._sample)
         except CannotReadError as error:
@@ -324,10 +324,10 @@ class ExplainerSetup:
         reading: Reading | None,
         background: pd.DataFrame,
         labels: np.ndarray | None,
-        reference: Any,
+        reference: ReferenceLike,
         threshold: float | None,
         allow_positive: bool,
-        credibility: Any,
+        credibility: CredibilityLike | Literal[False],
     ) -> None:
         def is_positive(rows: pd.DataFrame) -> BoolArray:
             return scorer.is_positive(scorer.scores(self._form.to_native(rows)))

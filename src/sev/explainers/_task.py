@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,12 +12,12 @@ from sklearn.utils import _safe_indexing
 from sev.actions import BoundActions, NearestReferences, PermittedReferences
 from sev.backends import Reading, Scorer
 from sev.backends.free import FreeSearch
-from sev.core import Answers, Recent, Solution, Status
+from sev.core import Recent, Solution
 from sev.credibility import Credibility, LazyCredibility
 from sev.explainers._credible import CredibleVertices
 from sev.explainers._free import search_of
+from sev.explainers._outcome import Outcome, gather_outcome
 from sev.explainers._permitted import permit
-from sev.explainers._query_proof import Doubts
 from sev.explainers._vertices import (
     DtypeTest,
     Vertices,
@@ -42,31 +41,6 @@ _ROWS_SCORED_WITH_SETS = 4096
 _MOST_COMPARED = 16
 #: So many rows tell whether those of a call look to be of the class.
 _ROWS_LOOKED_AT = 16
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
-    """Answers to some rows, and how far the reading of the model was right about them.
-
-    Parameters
-    ----------
-    answers : Answers
-        One for each row.
-    read : ndarray of bool
-        Rows that were answered by the reading.
-    strange : ndarray of bool
-        Rows that hold something that no background row does.
-    doubts : Doubts
-        Where reading and model differ; its rows are answered without the reading already.
-    """
-
-    answers: Answers
-    read: BoolArray
-    strange: BoolArray
-    doubts: Doubts
-
-    def __len__(self) -> int:
-        return len(self.read)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -164,13 +138,13 @@ class Task:
             is_arrow = type(transformed).__module__.startswith("pyarrow")
             transformed = None if is_arrow else _safe_indexing(transformed, rows)
         given = None if assigned is None else assigned[rows]
-        work = self._work(positives, settings, scores[rows], given)
+        work = self._start_work(positives, settings, scores[rows], given)
         if trusted:
             known = encoded if encoded is None or everything else encoded[rows]
             solution, result_scores = work.answer_read(transformed, known)
         else:
             solution, result_scores = work.answer_unread()
-        return self._outcome(work, solution, result_scores, scores, rows, reasons, later=later)
+        return gather_outcome(self, work, solution, result_scores, scores, rows, reasons, later=later)
 
     def _may_take_one_call(self, n_rows: int) -> bool:
         """Whether rows and their sets can be scored together, if the rows look to be of the class."""
@@ -202,7 +176,7 @@ class Task:
         agrees; None otherwise, for the caller to score the rows first.
         """
         n_rows = len(queries)
-        everyone = self._work(queries, settings, None, assigned)
+        everyone = self._start_work(queries, settings, None, assigned)
         found = everyone.search_unscored(encoded)
         if found is None:
             return None
@@ -212,63 +186,13 @@ class Task:
             rows = np.flatnonzero(positive)
             if not rows.size:
                 return None
-            work = self._work(queries.iloc[rows], settings, None, everyone.assigned[rows])
+            work = self._start_work(queries.iloc[rows], settings, None, everyone.assigned[rows])
             proof, solution = work.prove(proof.encoded[rows]), solution.take(rows)
         answered = work.check_unscored(proof, solution, everyone.vertices, rows)
         if answered is None:
             return None
         solution, result_scores, scores = answered
-        return self._outcome(work, solution, result_scores, scores, rows, {}, later=settings.limits.first_only)
-
-    def _outcome(
-        self,
-        work: Work,
-        solution: Solution,
-        result_scores: FloatArray,
-        scores: FloatArray,
-        rows: IntArray,
-        reasons: dict[int, str],
-        *,
-        later: bool,
-    ) -> Outcome:
-        """What was found for some rows, among all rows that were scored; with ``later``, sets beside the first wait."""
-        n_rows = len(scores)
-        waits = np.zeros(len(rows), dtype=np.bool_)
-        if later:
-            waits = work.read & solution.has_set & ((np.diff(solution.offsets) > 1) | ~solution.complete)
-
-        def among_all(values: np.ndarray, otherwise: Any) -> np.ndarray:
-            """One value for each row that was scored, from those of the rows that were searched."""
-            if len(rows) == n_rows:
-                return values
-            everything = np.full(n_rows, otherwise, dtype=values.dtype)
-            everything[rows] = values
-            return everything
-
-        status = among_all(solution.status, Status.NOT_TARGET.code)
-        status[list(reasons)] = Status.ERROR.code
-        found = among_all(np.diff(solution.offsets), 0)
-        answers = Answers(
-            status=status,
-            lower_bound=among_all(solution.lower_bound, 0),
-            score=scores,
-            result_score=among_all(result_scores, np.nan),
-            target=np.full(n_rows, self.number, dtype=np.int64),
-            reference=among_all(work.assigned, 0) + self.first_reference,
-            offsets=np.concatenate([[0], np.cumsum(found)]),
-            masks=solution.masks,
-            complete=among_all(solution.complete, True),
-            listed=among_all(~waits, True),
-            size_without_limit=np.full(n_rows, np.nan),
-            first_of_all=among_all(solution.complete, True),
-            reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
-        )
-        return Outcome(
-            answers=answers,
-            read=among_all(work.read, False),
-            strange=among_all(work.strange, False),
-            doubts=replace(work.doubts, rows={int(rows[row]): reason for row, reason in work.doubts.rows.items()}),
-        )
+        return gather_outcome(self, work, solution, result_scores, scores, rows, {}, later=settings.limits.first_only)
 
     def encode_queries(self, queries: pd.DataFrame, settings: Settings) -> FloatArray | None:
         """Rows in encoded space, for :meth:`search_below`; None where that is not possible.
@@ -320,7 +244,7 @@ class Task:
         if self.wrong_references[reference]:
             return None
         assigned = np.full(len(queries), reference, dtype=np.int64)
-        return self._work(queries, settings, None, assigned).search_below(encoded, sizes)
+        return self._start_work(queries, settings, None, assigned).search_below(encoded, sizes)
 
     def list_sets(self, queries: pd.DataFrame, known: Solution, settings: Settings, references: IntArray) -> Solution:
         """All minimum sets of rows that were answered by the reading, each checked against the model.
@@ -341,7 +265,7 @@ class Task:
         Solution
             The same rows, with all their sets.
         """
-        return self._work(queries, settings, None, references - self.first_reference).list_sets(known)
+        return self._start_work(queries, settings, None, references - self.first_reference).list_sets(known)
 
     def score_safely(self, queries: pd.DataFrame) -> tuple[FloatArray, dict[int, str]]:
         """The model's own scores; rows on which it fails get NaN and a reason.
@@ -435,14 +359,14 @@ class Task:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _work(
+    def _start_work(
         self, queries: pd.DataFrame, settings: Settings, scores: FloatArray | None, assigned: IntArray | None
     ) -> Work:
         if assigned is None:
             assigned = self.reference.assigned(queries)
         task, settings, permitted = permit(self, queries, settings, assigned)
         own = assigned if permitted is None else permitted.assigned
-        vertices = task._vertices(queries, settings.kind, own)
+        vertices = task._make_vertices(queries, settings.kind, own)
         credible = None
         if settings.min_credibility > 0:
             least = settings.min_credibility
@@ -500,7 +424,7 @@ class Task:
         """
         task, settings, permitted = permit(self, queries, settings, references - self.first_reference)
         own = references - self.first_reference if permitted is None else permitted.assigned
-        return task._vertices(queries, settings.kind, own), task.reference.rows
+        return task._make_vertices(queries, settings.kind, own), task.reference.rows
 
     @property
     def fitted_credibility(self) -> Credibility:
@@ -508,7 +432,7 @@ class Task:
         assert self.credibility is not None
         return self.credibility.get()
 
-    def _vertices(self, queries: pd.DataFrame, kind: Kind, assigned: IntArray) -> Vertices:
+    def _make_vertices(self, queries: pd.DataFrame, kind: Kind, assigned: IntArray) -> Vertices:
         mixer = self._fitted_references.mixer(self.form, self.space, queries, assigned, self.dtype_test.matter)
         return Vertices(self.scorer, mixer, queries, assigned, kind)
 
@@ -518,7 +442,7 @@ class Task:
 
     def score_and_transform(
         self, queries: pd.DataFrame, native: NativeTable | None = None
-    ) -> tuple[FloatArray, dict[int, str], Any]:
+    ) -> tuple[FloatArray, dict[int, str], NativeTable | None]:
         """The model's own scores, and the rows as its final estimator takes them where they are known.
 
         A pipeline's transform costs more than anything else for a single row, and its result is needed twice.

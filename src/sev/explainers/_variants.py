@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from sev.backends import category_columns
 from sev.exceptions import InputError
 from sev.files import ExplainerParts
-from sev.references import Background, as_reference
+from sev.references import Background, ReferenceLike, as_reference
 from sev.typing import BoolArray
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from sev.explainers._task import Task
 
 
-def parts_with_reference(explainer: ExplainerSetup, reference: Any, rows: pd.DataFrame | None) -> ExplainerParts:
+def parts_with_reference(
+    explainer: ExplainerSetup, reference: ReferenceLike, rows: pd.DataFrame | None
+) -> ExplainerParts:
     """What the explainer is made of, with a reference that is chosen from rows.
 
     Parameters

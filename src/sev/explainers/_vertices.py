@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,7 +91,7 @@ class Vertices:
         """The model's own scores of all classes, of shape (n_vertices, n_classes)."""
         return np.asarray(self.apply(self._scorer.outputs, rows, sets), dtype=np.float64)
 
-    def apply(self, function: Callable[[NativeTable], ModelOutput], rows: IntArray, sets: BoolArray) -> Any:
+    def apply(self, function: Callable[[NativeTable], ModelOutput], rows: IntArray, sets: BoolArray) -> ModelOutput:
         """What a function of tables returns for vertices."""
         return self._mixer.apply(function, rows, self.taken_from_reference(sets))
 
@@ -136,18 +135,18 @@ class DtypeTest:
         self._score = score
         self._form = form
         self._sample = sample
-        self._known: dict[Any, bool] = {}
+        self._known: dict[tuple[tuple[ColumnLabel, str], ...], bool] = {}
 
     def matter(self, queries: pd.DataFrame, wider: dict[ColumnLabel, Dtype]) -> bool:
         """Whether scores change when columns get wider dtypes: text made of 3 and of 3.0 is not the same."""
         if any(queries[column].dtype != self._form.dtypes[column] for column in wider):
-            return self._differ(queries.iloc[:_ROWS_TESTED], wider)
+            return self._scores_differ(queries.iloc[:_ROWS_TESTED], wider)
         key = tuple((column, str(dtype)) for column, dtype in wider.items())
         if key not in self._known:
-            self._known[key] = self._differ(self._sample, wider)
+            self._known[key] = self._scores_differ(self._sample, wider)
         return self._known[key]
 
-    def _differ(self, rows: pd.DataFrame, wider: dict[ColumnLabel, Dtype]) -> bool:
+    def _scores_differ(self, rows: pd.DataFrame, wider: dict[ColumnLabel, Dtype]) -> bool:
         try:
             narrow = self._score(self._form.to_native(rows))
             wide = self._score(self._form.to_native(rows.astype(wider)))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from sev.backends import CannotReadError, SolvesEach
 from sev.backends.blackbox import solve_blackbox
-from sev.core import Limits, Problem, Solution, Status, n_words, unpack
+from sev.core import Limits, Problem, Solution, unpack
+from sev.explainers._found_sets import group_by_reference, locate_sets, scores_of_first_sets, solve_with_empty_sets
 from sev.explainers._query_proof import Doubts, QueryProof
+from sev.explainers._same_rows import find_twins
 from sev.explainers._vertices import Vertices
-from sev.typing import BoolArray, FloatArray, IntArray, Kind, Minimise, Order, Values
+from sev.typing import BoolArray, FloatArray, IntArray, Kind, Minimise, NativeTable, Order, Values
 
 if TYPE_CHECKING:
     from sev.explainers._credible import CredibleVertices
@@ -129,7 +129,9 @@ class Work:
         self._permitted = permitted
         self._credible = credible
 
-    def answer_read(self, transformed: Any, encoded: FloatArray | None = None) -> tuple[Solution, FloatArray]:
+    def answer_read(
+        self, transformed: NativeTable | None, encoded: FloatArray | None = None
+    ) -> tuple[Solution, FloatArray]:
         """Search with the reading where that is right, and the model's own score after the change of each first set.
 
         The rows as the final estimator takes them, and in encoded space, are made here where they are not known.
@@ -137,12 +139,12 @@ class Work:
         if self._task.reading is None or not self._n_rows:
             return self.answer_unread()
         try:
-            proof = self.prove(self._encode(transformed) if encoded is None else encoded)
+            proof = self.prove(self._encode_rows(transformed) if encoded is None else encoded)
         except CannotReadError as error:
             self.doubts = Doubts(dict.fromkeys(range(self._n_rows), str(error)), str(error), str(error))
             return self.answer_unread()
         assert self._scores is not None
-        solution = self._search(proof)
+        solution = self._search_all(proof)
         proof.compare_queries(solution, self._scores)
         proof.refuse_references(self._task.wrong_references)
         for row in proof.doubts.rows:  # what the search met on the way to a wrong answer says nothing
@@ -151,7 +153,9 @@ class Work:
         if self._permitted is not None:
             solution, opened = self._permitted.arrange(solution, np.arange(self._n_rows, dtype=np.int64))
         check = self._choose_vertices(proof, solution)
-        result = self._judge(proof, check, self._evaluate(check.rows, check.sets, needed=check.n_sets + check.n_none))
+        result = self._judge_vertices(
+            proof, check, self._score_sets(check.rows, check.sets, needed=check.n_sets + check.n_none)
+        )
         for row in self.vertices.failures:  # no search finds more about them
             proof.doubts.rows.pop(row, None)
         self.doubts, self.strange = proof.doubts, proof.is_strange
@@ -159,8 +163,8 @@ class Work:
         self.read[:] = True
         self.read[again] = False
         if again.size:
-            solution, result[again] = self._replace(solution, again)
-        return self._finish(solution), result
+            solution, result[again] = self._search_again(solution, again)
+        return self._finish_solution(solution), result
 
     def search_below(self, encoded: FloatArray, sizes: FloatArray) -> Solution | None:
         """What the reading finds for rows of one reference on which it is known to be right, below given sizes; None
@@ -187,7 +191,7 @@ class Work:
             proof = self.prove(encoded)
         except Exception:  # found out when the rows are scored
             return None
-        return proof, self._search(proof)
+        return proof, self._search_all(proof)
 
     def check_unscored(
         self, proof: QueryProof, solution: Solution, everyone: Vertices, places: IntArray
@@ -206,7 +210,7 @@ class Work:
             scores = everyone.apply(
                 self._task.scorer.scores,
                 np.concatenate([rows, places[check.rows]]),
-                np.concatenate([self._unchanged(rows), check.sets]),
+                np.concatenate([self._sets_of_queries(rows), check.sets]),
             )
         except Exception:  # found out which rows it is when they are scored first
             return None
@@ -217,12 +221,12 @@ class Work:
             return None
         proof.compare_queries(solution, own[places])
         proof.refuse_references(self._task.wrong_references)
-        result = self._judge(proof, check, others)
+        result = self._judge_vertices(proof, check, others)
         if proof.doubts.rows or self.vertices.failures:
             return None
         self.strange = proof.is_strange
         self.read[:] = True
-        return self._finish(solution), result, own
+        return self._finish_solution(solution), result, own
 
     def answer_unread(self, rows: IntArray | None = None) -> tuple[Solution, FloatArray]:
         """Search with the model's own scores only."""
@@ -232,23 +236,23 @@ class Work:
         solution = self._search_blackbox(chosen[first])
         result = self._check_blackbox(chosen, first, twins, solution)
         solution = solution.take(twins)
-        return (self._finish(solution) if rows is None else solution), result
+        return (self._finish_solution(solution) if rows is None else solution), result
 
     def list_sets(self, known: Solution) -> Solution:
         """All sets of rows that the reading has answered."""
         reading = self._task.reading
         if reading is not None and reading.backend.lists_sets_later:
-            known = self._search(self.prove(self._encode(None)))
-        rows, places = _places_of_sets(known, first_only=False)
-        scores = self._evaluate(rows, unpack(known.masks[places], self._task.n_features))
+            known = self._search_all(self.prove(self._encode_rows(None)))
+        rows, places = locate_sets(known, first_only=False)
+        scores = self._score_sets(rows, unpack(known.masks[places], self._task.n_features))
         refused = np.unique(rows[~self.vertices.is_across(scores)])
         if refused.size:
-            known, _ = self._replace(known, refused)
-        return self._finish(known)
+            known, _ = self._search_again(known, refused)
+        return self._finish_solution(known)
 
     # -- the search ----------------------------------------------------------------------------------------------------
 
-    def _encode(self, transformed: Any) -> FloatArray:
+    def _encode_rows(self, transformed: NativeTable | None) -> FloatArray:
         """The rows in encoded space; ``transformed`` is what the final estimator takes, where it is known."""
         reading = self._task.reading
         assert reading is not None
@@ -276,20 +280,20 @@ class Work:
     def _active(self) -> BoolArray:
         return np.ascontiguousarray(self.vertices.differing & self._settings.allowed)
 
-    def _search(self, proof: QueryProof) -> Solution:
+    def _search_all(self, proof: QueryProof) -> Solution:
         """Solve all rows with the reading, one reference after the other."""
         parts = []
         found = self._search_each(proof)
         if found is not None:
             return found
-        for reference, some in _by_reference(self.vertices.assigned):
+        for reference, some in group_by_reference(self.vertices.assigned):
             parts.append((some, self._search_rows(proof.encoded, some, reference, self._settings.limits)))
         return parts[0][1] if len(parts) == 1 else Solution.merge(parts)
 
     def _search_rows(self, encoded: FloatArray, rows: IntArray, reference: int, limits: Limits) -> Solution:
         """Solve some rows that are compared with one reference."""
         if self._is_positive_already(reference):
-            return _nothing_needed(len(rows), self._task.n_features)
+            return solve_with_empty_sets(len(rows), self._task.n_features)
         assert self._task.reading is not None
         return self._task.reading.backend.solve(self._exact_problem(encoded, rows, reference, limits))
 
@@ -315,7 +319,7 @@ class Work:
         low, high = self._task.band
         second = None if self._credible is None else self._credible.second_sum(rows, reference)
         return replace(
-            self._problem(rows),
+            self._make_problem(rows),
             limits=limits,
             low=low,
             high=high,
@@ -327,18 +331,18 @@ class Work:
             second_is_all=second is not None and (self._permitted is None or not self._permitted.rules),
         )
 
-    def _problem(self, rows: IntArray) -> Problem:
+    def _make_problem(self, rows: IntArray) -> Problem:
         minus = self._settings.kind == "minus"
         sign = self._task.scorer.sign
 
         def evaluate(numbers: IntArray, sets: BoolArray) -> FloatArray:
             scores = self.vertices.scores(rows[numbers], sets)
             if self._permitted is not None or self._credible is not None:  # a vertex that does not count is not across
-                scores = np.where(self._counts(rows[numbers], sets), scores, _FAR if minus else -_FAR)
+                scores = np.where(self._find_counted_sets(rows[numbers], sets), scores, _FAR if minus else -_FAR)
             return scores
 
         def accepts(numbers: IntArray, sets: BoolArray) -> BoolArray:
-            return self._counts(rows[numbers], sets)
+            return self._find_counted_sets(rows[numbers], sets)
 
         return Problem(
             kind=self._settings.kind,
@@ -356,7 +360,7 @@ class Work:
             accepts=None if self._credible is None else accepts,
         )
 
-    def _counts(self, rows: IntArray, sets: BoolArray) -> BoolArray:
+    def _find_counted_sets(self, rows: IntArray, sets: BoolArray) -> BoolArray:
         """Which vertices count: they keep the rules and are credible."""
         counts = np.ones(len(rows), dtype=np.bool_)
         if self._permitted is not None:
@@ -369,11 +373,13 @@ class Work:
         """Solve some rows with the model's own scores."""
         ready = np.array([self._is_positive_already(one) for one in self.vertices.assigned[rows]], dtype=np.bool_)
         done, left = np.flatnonzero(ready), np.flatnonzero(~ready)
-        parts = [(done, _nothing_needed(len(done), self._task.n_features))]
+        parts = [(done, solve_with_empty_sets(len(done), self._task.n_features))]
         if self._settings.limits.time_limit is None:
-            parts.append((left, solve_blackbox(self._problem(rows[left]))))
+            parts.append((left, solve_blackbox(self._make_problem(rows[left]))))
         else:
-            parts += [(left[[place]], solve_blackbox(self._problem(rows[left[[place]]]))) for place in range(len(left))]
+            parts += [
+                (left[[place]], solve_blackbox(self._make_problem(rows[left[[place]]]))) for place in range(len(left))
+            ]
         solution = Solution.merge(parts)
         return solution if self._permitted is None else self._permitted.arrange(solution, rows)[0]
 
@@ -381,7 +387,7 @@ class Work:
 
     def _choose_vertices(self, proof: QueryProof, solution: Solution) -> _Check:
         """Sets, claims that there is none, and samples, which the model is to score."""
-        rows, places = _places_of_sets(solution, first_only=self._settings.limits.first_only)
+        rows, places = locate_sets(solution, first_only=self._settings.limits.first_only)
         if proof.doubts.rows:
             kept = ~np.isin(rows, list(proof.doubts.rows))
             rows, places = rows[kept], places[kept]
@@ -395,7 +401,7 @@ class Work:
             margins=None if solution.set_margins is None else solution.set_margins[places],
         )
 
-    def _judge(self, proof: QueryProof, check: _Check, scores: FloatArray) -> FloatArray:
+    def _judge_vertices(self, proof: QueryProof, check: _Check, scores: FloatArray) -> FloatArray:
         """Compare the model's own scores of vertices with what was claimed; its score of each row's first set."""
         sets = slice(check.n_sets)
         claims = slice(check.n_sets, check.n_sets + check.n_none)
@@ -404,15 +410,15 @@ class Work:
         proof.compare_encoding(check.rows[samples], check.sets[samples])
         across = self.vertices.is_across(scores)
         if self._credible is not None:  # that there is no credible set says nothing about others
-            across[claims] &= self._counts(check.rows[claims], check.sets[claims])
+            across[claims] &= self._find_counted_sets(check.rows[claims], check.sets[claims])
         if not across[sets].all():
             proof.refuse(np.unique(check.rows[sets][~across[sets]]), "the model did not confirm the explanation")
         if across[claims].any():
             rows = np.unique(check.rows[claims][across[claims]])
             proof.refuse(rows, "the model has an explanation where none was read")
-        return _first_scores(check.rows[sets], scores[sets], self._n_rows)
+        return scores_of_first_sets(check.rows[sets], scores[sets], self._n_rows)
 
-    def _unchanged(self, rows: IntArray) -> BoolArray:
+    def _sets_of_queries(self, rows: IntArray) -> BoolArray:
         """The sets whose vertices are the queries themselves."""
         sets = np.zeros((len(rows), self._task.n_features), dtype=np.bool_)
         return sets if self._settings.kind == "minus" else ~sets  # the reference with every feature of the query
@@ -422,38 +428,38 @@ class Work:
 
         ``solution`` is that of the rows at ``first``; ``twins`` says which of them each row equals.
         """
-        places, masks = _places_of_sets(solution, first_only=True)
+        places, masks = locate_sets(solution, first_only=True)
         sets = unpack(solution.masks[masks], self._task.n_features)
         asked = np.concatenate([rows[first], rows[first[places]]])
-        scores = self._evaluate(asked, np.concatenate([self._unchanged(rows[first]), sets]))
+        scores = self._score_sets(asked, np.concatenate([self._sets_of_queries(rows[first]), sets]))
         again, after = scores[: len(first)][twins], scores[len(first) :]
         if self._scores is not None:
             before = self._scores[rows]
             moved = np.abs(again - before) > _SAME_SCORE * np.maximum(1.0, np.abs(before))
             moved |= self._task.scorer.is_positive(again) != self._task.scorer.is_positive(before)
             for place in np.flatnonzero(moved & ~np.isnan(again)).tolist():
-                self._fail(int(rows[place]), float(before[place]), float(again[place]))
+                self._fail_row(int(rows[place]), float(before[place]), float(again[place]))
         for place in places[~self.vertices.is_across(after)].tolist():
-            self._fail(int(rows[first[place]]))
+            self._fail_row(int(rows[first[place]]))
         for place, twin in enumerate(rows[first[twins]].tolist()):
             if twin in self.vertices.failures:
                 self.vertices.failures.setdefault(int(rows[place]), self.vertices.failures[twin])
-        return _first_scores(places, after, len(first))[twins]
+        return scores_of_first_sets(places, after, len(first))[twins]
 
-    def _fail(self, row: int, *scores: float) -> None:
+    def _fail_row(self, row: int, *scores: float) -> None:
         shown = f": {scores[0]!r} and {scores[1]!r}" if scores else ""
         self.vertices.failures.setdefault(row, f"the model returned different scores for the same row{shown}")
 
-    def _evaluate(self, rows: IntArray, sets: BoolArray, needed: int | None = None) -> FloatArray:
+    def _score_sets(self, rows: IntArray, sets: BoolArray, needed: int | None = None) -> FloatArray:
         """The model's own scores; a failure on one of the vertices after those that are needed stops no row."""
         if needed is not None and needed < len(rows):
             before = dict(self.vertices.failures)
-            scores = self._evaluate(rows, sets)
+            scores = self._score_sets(rows, sets)
             if len(before) < len(self.vertices.failures):
                 self.vertices.failures = dict(before)
-                others = self._evaluate(rows[needed:], sets[needed:])
+                others = self._score_sets(rows[needed:], sets[needed:])
                 self.vertices.failures = before
-                scores = np.concatenate([self._evaluate(rows[:needed], sets[:needed]), others])
+                scores = np.concatenate([self._score_sets(rows[:needed], sets[:needed]), others])
             return scores
         scores = np.empty(len(rows))
         for start in range(0, len(rows), _SETS_PER_CALL):
@@ -461,44 +467,16 @@ class Work:
             scores[some] = self.vertices.scores(rows[some], sets[some])
         return scores
 
-    def _replace(self, solution: Solution, rows: IntArray) -> tuple[Solution, FloatArray]:
+    def _search_again(self, solution: Solution, rows: IntArray) -> tuple[Solution, FloatArray]:
         """The same solution with some rows searched without the reading, and their scores after the first change."""
         again, result = self.answer_unread(rows)
         kept = np.setdiff1d(np.arange(self._n_rows), rows)
         return Solution.merge([(kept, solution.take(kept)), (rows, again)]), result
 
-    def _finish(self, solution: Solution) -> Solution:
+    def _finish_solution(self, solution: Solution) -> Solution:
         if self.vertices.failures:
             solution = solution.with_errors(self.vertices.failures)
         return solution.with_proofs()
-
-
-def _by_reference(assigned: IntArray) -> Iterator[tuple[int, IntArray]]:
-    """Each reference row with the rows that are compared with it."""
-    if not len(assigned):
-        return
-    if (assigned == assigned[0]).all():
-        yield int(assigned[0]), np.arange(len(assigned), dtype=np.int64)
-        return
-    order = np.argsort(assigned, kind="stable")
-    references, first = np.unique(assigned[order], return_index=True)
-    yield from zip(references.tolist(), np.split(order, first[1:]), strict=True)
-
-
-def _places_of_sets(solution: Solution, *, first_only: bool) -> tuple[IntArray, IntArray]:
-    """The row of each set, or of each row's first set, and the place of the set."""
-    if first_only:
-        rows = np.flatnonzero(solution.has_set)
-        return rows, solution.offsets[rows]
-    rows = np.repeat(np.arange(len(solution.status), dtype=np.int64), np.diff(solution.offsets))
-    return rows, np.arange(len(rows), dtype=np.int64)
-
-
-def _first_scores(rows: IntArray, scores: FloatArray, n_rows: int) -> FloatArray:
-    """Of the scores of each row's sets the first; NaN for rows without a set."""
-    result = np.full(n_rows, np.nan)
-    result[rows[::-1]] = scores[::-1]  # the first of each row is written last
-    return result
 
 
 def limits_below(limits: Limits, size: float) -> Limits:
@@ -507,37 +485,3 @@ def limits_below(limits: Limits, size: float) -> Limits:
         return limits
     most = int(size) - 1 if limits.max_size is None else min(int(size) - 1, limits.max_size)
     return replace(limits, max_size=most, first_only=True, within_size=True)
-
-
-def find_twins(queries: pd.DataFrame, assigned: IntArray) -> tuple[IntArray, IntArray]:
-    """The first of each set of rows that are the same, and for each row which of these it is."""
-    if len(queries) < 2:
-        alone = np.arange(len(queries), dtype=np.int64)
-        return alone, alone
-    codes = [assigned]
-    for place in range(queries.shape[1]):
-        values = queries.iloc[:, place]
-        # True, 1 and 1.0, and None and NaN, are different cells where a column holds objects
-        cells: Any = values
-        if values.dtype == object:
-            written = [value if isinstance(value, str) else repr(value) for value in values]
-            cells = pd.Series([(type(value), text) for value, text in zip(values, written, strict=True)], dtype=object)
-        elif values.dtype in (np.float64, np.float32):
-            cells = values.to_numpy().view(f"u{values.dtype.itemsize}")  # NaN as a value and as a missing one differ
-        codes.append(pd.factorize(cells, use_na_sentinel=False)[0])
-    _, first, twins = np.unique(np.column_stack(codes), axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place_of = np.empty_like(order)
-    place_of[order] = np.arange(len(order))
-    return first[order].astype(np.int64), place_of[twins.ravel()].astype(np.int64)
-
-
-def _nothing_needed(n_rows: int, n_features: int) -> Solution:
-    """The reference is already positive: the empty set, for every row."""
-    return Solution(
-        status=np.full(n_rows, Status.OPTIMAL.code, dtype=np.int8),
-        lower_bound=np.zeros(n_rows, dtype=np.int64),
-        offsets=np.arange(n_rows + 1, dtype=np.int64),
-        masks=np.zeros((n_rows, n_words(n_features)), dtype=np.uint64),
-        complete=np.ones(n_rows, dtype=np.bool_),
-    )

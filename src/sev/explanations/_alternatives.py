@@ -65,7 +65,7 @@ def alternatives_of(one: Explanation, at_most: int, explainer: ExplainerLike | N
     known = len(sets) == 1 and len(sets[0]) == 1  # nothing lies between the row and its only change
     scores = [np.array([one.score, one.result_score])] if known else _score_subsets(one, subsets, explainer)
     results = _make_results(one, sets)
-    shares = _credibilities(one, results, explainer)
+    shares = _find_credibilities(one, results, explainer)
     found = []
     for number, (names, some, share) in enumerate(zip(sets, scores, shares, strict=True)):
         small = len(names) <= _MOST_FEATURES
@@ -111,7 +111,7 @@ def _make_results(one: Explanation, sets: tuple[tuple[str, ...], ...]) -> pd.Dat
     return mixed.frame(rows, chosen if one.kind == "minus" else ~chosen)
 
 
-def _credibilities(one: Explanation, results: pd.DataFrame, explainer: ExplainerLike | None) -> FloatArray:
+def _find_credibilities(one: Explanation, results: pd.DataFrame, explainer: ExplainerLike | None) -> FloatArray:
     """The credibility of changed rows; NaN where it is not known, and for "plus"."""
     if one.kind == "plus" or (explainer is None and one._source is None):
         return np.full(len(results), np.nan)
@@ -148,7 +148,7 @@ def _with_first(one: Explanation, number: int, score: float, result: pd.Series, 
         features=one.sets[number],
         result_score=score,
         _moved=moved,
-        _enough=_take(one._enough, order),
+        _enough=_reorder_ranges(one._enough, order),
         _pair=pair,
         # what another set leads to is known only where there is but one other class
         _classes=one._classes if one.other is not None else None,
@@ -156,6 +156,8 @@ def _with_first(one: Explanation, number: int, score: float, result: pd.Series, 
     )
 
 
-def _take(ranges: Sequence[Mapping[str, EnoughValues]], order: list[int]) -> Sequence[Mapping[str, EnoughValues]]:
+def _reorder_ranges(
+    ranges: Sequence[Mapping[str, EnoughValues]], order: list[int]
+) -> Sequence[Mapping[str, EnoughValues]]:
     """Ranges in another order; those that are made on demand are not made for it."""
     return ranges.take(order) if isinstance(ranges, LazyList) else [ranges[place] for place in order] if ranges else ()

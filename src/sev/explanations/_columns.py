@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from sev.typing import (
     ValuesSearched,
 )
 
+_Number = TypeVar("_Number", bound=np.generic)
 #: Rows whose sets are listed together where one is asked for after the other.
 _MOST_APART = 4096
 
@@ -247,7 +248,7 @@ class ExplanationColumns:
         >>> many.sets_of(5)
         [('debt', 'late'), ('debt', 'age'), ('late', 'age')]
         """
-        return self._names(self.answers.sets_of(row))
+        return self._name_sets(self.answers.sets_of(row))
 
     def first_sets(self) -> list[tuple[str, ...]]:
         """The first minimum set of each row.
@@ -265,7 +266,7 @@ class ExplanationColumns:
         first: list[tuple[str, ...]] = [()] * len(self)
         found = np.flatnonzero(self._answers.has_set)
         for row, names in zip(
-            found.tolist(), self._names(self._answers.masks[self._answers.offsets[found]]), strict=True
+            found.tolist(), self._name_sets(self._answers.masks[self._answers.offsets[found]]), strict=True
         ):
             first[row] = names
         return first
@@ -337,7 +338,7 @@ class ExplanationColumns:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _shared(self) -> dict[str, Any]:
+    def _shared_arguments(self) -> dict[str, Any]:
         """Arguments of the constructor that are the same for other rows of the same call."""
         return {
             "features": self._features,
@@ -357,14 +358,14 @@ class ExplanationColumns:
             "minimise": self.minimise,
         }
 
-    def _take(self, rows: IntArray) -> Self:
+    def _take_rows(self, rows: IntArray) -> Self:
         """The same for some of the rows, in the order given."""
         known = self._not_permitted
         _, items = ragged_take(self._answers.offsets, rows)
         scored: ClassScores | None = self.__dict__.get("class_scores")
         measured: FloatArray | None = self.__dict__.get("credibilities")
         return type(self)(
-            **self._shared(),
+            **self._shared_arguments(),
             answers=self._answers.take(rows),
             queries=self._queries.iloc[rows],
             references=self._references,
@@ -409,7 +410,7 @@ class ExplanationColumns:
         if row not in self._listed_apart:
             waiting = np.flatnonzero(~self._answers.listed)
             rows = [one for one in waiting[waiting >= row].tolist() if one not in self._listed_apart][: self._n_apart]
-            part = self._take(np.array(rows, dtype=np.int64))
+            part = self._take_rows(np.array(rows, dtype=np.int64))
             part._list_sets()
             self._listed_apart.update({one: (part, place) for place, one in enumerate(rows)})
             self._n_apart = min(4 * self._n_apart, _MOST_APART)
@@ -437,7 +438,7 @@ class ExplanationColumns:
             found[row] = one
         return tuple(found)
 
-    def _names(self, masks: MaskArray) -> list[tuple[str, ...]]:
+    def _name_sets(self, masks: MaskArray) -> list[tuple[str, ...]]:
         names = np.array(self.feature_names, dtype=object)
         return [tuple(names[chosen]) for chosen in unpack(masks, len(names))]
 
@@ -447,7 +448,7 @@ class ExplanationColumns:
         return FeatureSpace.of_columns(self._features, self._queries.columns)
 
 
-def _read_only(array: Any) -> Any:
+def _read_only(array: NDArray[_Number]) -> NDArray[_Number]:
     view = array.view()
     view.setflags(write=False)
     return view

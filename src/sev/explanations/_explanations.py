@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sev._io import write_file
-from sev.core import Status, dump, kind_label, unpack
+from sev.core import dump, kind_label
 from sev.exceptions import InputError
 from sev.explanations._columns import ExplanationColumns
 from sev.explanations._document import from_document, to_document
@@ -25,6 +25,7 @@ from sev.explanations._notebook_view import many_as_html
 from sev.explanations._one_of_many import explanation_of
 from sev.explanations._source import ExplainerLike
 from sev.explanations._statements import statements_of
+from sev.explanations._summaries import feature_pairs, feature_shares, mean_size, rows_as_frame, summary_of
 from sev.explanations._verification import Claims, verify
 from sev.text import Speaker, Statement, Words
 
@@ -65,7 +66,7 @@ class Explanations(ExplanationColumns):
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return explanation_of(self, place_of(int(key), len(self)))
         self._put_among_others()
-        return self._take(places_of(key, self.index))
+        return self._take_rows(places_of(key, self.index))
 
     @property
     def loc(self) -> ByLabel:
@@ -107,33 +108,7 @@ class Explanations(ExplanationColumns):
         4  optimal   1.0            1       1
         5  optimal   2.0            2       3
         """
-        self._list_sets()
-        answers = self._answers
-        return pd.DataFrame(
-            {
-                "status": self.statuses,
-                "size": self.sizes,
-                "lower_bound": answers.lower_bound,
-                "features": self.first_sets(),
-                "n_sets": np.diff(answers.offsets),
-                "score": answers.score,
-                "result_score": answers.result_score,
-                **self._class_columns(),
-                "credibility": self.credibilities,
-                **({"size_without_limit": self.sizes_without_limit} if self.min_credibility > 0 else {}),
-            },
-            index=self.index,
-        )
-
-    def _class_columns(self) -> dict[str, list[object]]:
-        """What the class with the highest score is decided by, for models that decide so."""
-        scores = self.class_scores
-        if scores is None:
-            return {}
-        name = "probability" if scores.are_probabilities else "class_score"
-        # a Series keeps its dtype: of other objects pandas would make text, unless all of them are missing
-        becomes = pd.Series([self.becomes(row) for row in range(len(self))], dtype=object, index=self.index)
-        return {name: scores.before, f"result_{name}": scores.after, "becomes": becomes}
+        return rows_as_frame(self)
 
     def mean_size(self, unexplainable: Literal["drop", "all_features"] = "drop") -> float:
         """Mean size of the minimum sets, over the rows that have one.
@@ -159,13 +134,7 @@ class Explanations(ExplanationColumns):
         >>> round(many.mean_size(), 2)
         1.33
         """
-        if unexplainable not in ("drop", "all_features"):
-            raise InputError(f'unexplainable={unexplainable!r}: use "drop" or "all_features".')
-        sizes = self._answers.sizes()
-        if unexplainable == "all_features":
-            sizes[self._answers.status == Status.UNEXPLAINABLE.code] = len(self._features)
-        known = sizes[~np.isnan(sizes)]
-        return float(known.mean()) if known.size else float("nan")
+        return mean_size(self, unexplainable)
 
     @overload
     def summary(self, by: None = None) -> pd.Series: ...
@@ -201,24 +170,7 @@ class Explanations(ExplanationColumns):
         n       1        1.0
         s       2        1.5
         """
-        if by is not None:
-            return summary_by(self, by)
-        sizes = self.sizes[~np.isnan(self.sizes)]
-        explained = self._answers.status != Status.NOT_TARGET.code
-        counts = {str(status): int((self._answers.status == status.code).sum()) for status in Status}
-        return pd.Series(
-            {
-                "rows": len(self),
-                "target": int(explained.sum()),
-                **counts,
-                "share_unexplainable": counts[Status.UNEXPLAINABLE] / explained.sum() if explained.any() else np.nan,
-                "mean_size": self.mean_size(),
-                "share_of_one": float((sizes == 1).mean()) if sizes.size else np.nan,
-                "max_size": float(sizes.max()) if sizes.size else np.nan,
-            },
-            dtype=object,
-            name=kind_label(self.kind),
-        )
+        return summary_of(self) if by is None else summary_by(self, by)
 
     def feature_shares(self, sets: Literal["first", "any"] = "first") -> pd.Series:
         """Share of explained rows whose explanation uses each feature, most used first.
@@ -247,19 +199,7 @@ class Explanations(ExplanationColumns):
         age     0.33
         Name: share, dtype: float64
         """
-        if sets not in ("first", "any"):
-            raise InputError(f'sets={sets!r}: use "first" or "any".')
-        if sets == "any":
-            self._list_sets()
-        answers = self._answers
-        found = np.flatnonzero(answers.has_set)
-        used = np.zeros(len(self._features))
-        if found.size:
-            starts = answers.offsets[found]
-            masks = answers.masks[starts] if sets == "first" else np.bitwise_or.reduceat(answers.masks, starts, axis=0)
-            used = unpack(masks, len(self._features)).mean(axis=0)
-        shares = pd.Series(used, index=pd.Index(self.feature_names, name="feature"), name="share")
-        return shares.sort_values(ascending=False, kind="stable")
+        return feature_shares(self, sets)
 
     def feature_pairs(self) -> pd.DataFrame:
         """Share of explained rows whose first minimum set uses both of two features; on the diagonal, a single feature.
@@ -280,10 +220,7 @@ class Explanations(ExplanationColumns):
         late     0.33  0.67  0.0
         age      0.00  0.00  0.0
         """
-        found = np.flatnonzero(self._answers.has_set)
-        used = unpack(self._answers.masks[self._answers.offsets[found]], len(self._features)).astype(np.float64)
-        names = pd.Index(self.feature_names, name="feature")
-        return pd.DataFrame(used.T @ used / max(len(found), 1), index=names, columns=names)
+        return feature_pairs(self)
 
     # -- words and pictures --------------------------------------------------------------------------------------------
 
@@ -520,5 +457,5 @@ class Explanations(ExplanationColumns):
         if self._source is None:
             raise InputError("These explanations carry no model: call unrestricted(explainer).")
         free = self._source.unrestricted()
-        shared = {**self._shared(), "restricted": (), "source": free}
+        shared = {**self._shared_arguments(), "restricted": (), "source": free}
         return Explanations(**shared, **free.explain(self._queries), queries=self._queries)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sev.exceptions import InputError
+from sev.exceptions import InputError, UnknownRowError
 from sev.typing import IntArray
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ def place_of(place: int, n_rows: int) -> int:
 
     Raises
     ------
-    IndexError
-        That names the places that there are; its type is the one that Python expects of a sequence.
+    UnknownRowError
+        Which names the places that there are, and is the IndexError that Python expects of a sequence.
     """
     if -n_rows <= place < n_rows:
         return place % n_rows
-    raise IndexError(no_such_place(place, n_rows))
+    raise UnknownRowError(no_such_place(place, n_rows))
 
 
 def no_such_place(place: int, n_rows: int) -> str:
@@ -68,7 +68,7 @@ def places_of(key: object, index: pd.Index) -> IntArray:
     places = chosen.astype(np.int64)
     outside = places[(places < -len(index)) | (places >= len(index))]
     if outside.size:
-        raise InputError(no_such_place(int(outside[0]), len(index)))
+        raise UnknownRowError(no_such_place(int(outside[0]), len(index)))
     return everything[places]
 
 

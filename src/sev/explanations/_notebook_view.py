@@ -36,20 +36,20 @@ def one_as_html(one: Explanation) -> str:
     if len(one.sets) > len(shown):
         parts.append(f"<p>... and {len(one.sets) - len(shown):,} more sets</p>")
     if rest:
-        lines = ([speaker.label(name), *_values(one, name, speaker)] for name in rest)
+        lines = ([speaker.label(name), *_show_values(one, name, speaker)] for name in rest)
         what = "other features, which these sets leave as they are" if used else "features"
         parts.append(f"<details><summary>{len(rest)} {what}</summary>{html_table(heads, lines)}</details>")
     return "".join(parts)
 
 
-def _values(one: Explanation, name: str, speaker: Speaker) -> list[str]:
+def _show_values(one: Explanation, name: str, speaker: Speaker) -> list[str]:
     return [speaker.value(name, one.query), speaker.value(name, one.reference)]
 
 
 def _changed_line(one: Explanation, name: str, speaker: Speaker, shown: Sequence[tuple[str, ...]]) -> list[str]:
     """A feature that a set changes: its label, its two values, and what each set makes of it."""
     made = [speaker.value(name, one.donor_of(number)) if name in names else "" for number, names in enumerate(shown)]
-    return [speaker.label(name), *_values(one, name, speaker), *made]
+    return [speaker.label(name), *_show_values(one, name, speaker), *made]
 
 
 def many_as_html(many: Explanations) -> str:
@@ -58,7 +58,7 @@ def many_as_html(many: Explanations) -> str:
     if not len(many):
         return f"{title}<p>No row was chosen: there is nothing to show.</p>"
     summary = many.summary()
-    shown = summary[[name for name in summary.index if name in ("rows", "target") or _matters(summary[name])]]
+    shown = summary[[name for name in summary.index if name in ("rows", "target") or _is_worth_showing(summary[name])]]
     head = pd.DataFrame([shown.map(_shorten_value)]).to_html(escape=True, index=False)
     explained = np.flatnonzero(many.statuses != Status.NOT_TARGET)
     if not explained.size:
@@ -81,7 +81,7 @@ def _shown_rows(many: Explanations) -> pd.DataFrame:
     return rows.rename(columns=lambda name: name.replace("_", " "))  # names that can be wrapped
 
 
-def _matters(value: object) -> bool:
+def _is_worth_showing(value: object) -> bool:
     return value == value and value != 0
 
 

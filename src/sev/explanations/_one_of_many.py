@@ -24,7 +24,7 @@ def explanation_of(many: Explanations, row: int) -> Explanation:
     """The explanation of one row; what takes a score is computed when it is looked at."""
     many, row = many._with_listed_row(row)
     answers, place = many._listed_row(row)
-    sets = tuple(many._names(answers.sets_of(place)))
+    sets = tuple(many._name_sets(answers.sets_of(place)))
     number = int(answers.reference[place])
     pair = Pair(_one_row(many._queries, row), _one_row(many._references, number), many.space, many.kind)
     return Explanation(
@@ -76,7 +76,7 @@ def _class_scores_of(many: Explanations, row: int) -> tuple[ClassScores | None, 
     """Class scores of one row, and what it becomes; the other rows are not scored for it."""
     decides_by_lead = many.source is not None and many.source.decides_by_lead
     is_known = "class_scores" in many.__dict__ or len(many) == 1 or not decides_by_lead
-    one = many if is_known else many._take(np.array([row], dtype=np.int64))
+    one = many if is_known else many._take_rows(np.array([row], dtype=np.int64))
     place = row if one is many else 0
     scores = one.class_scores
     return (None if scores is None else scores.take(np.array([place]))), one.becomes(place)
@@ -85,14 +85,14 @@ def _class_scores_of(many: Explanations, row: int) -> tuple[ClassScores | None, 
 def _credibility_of(many: Explanations, row: int) -> float | None:
     """Credibility of one row; the others are not measured for it."""
     known = "credibilities" in many.__dict__ or len(many) == 1
-    value = many.credibilities[row] if known else many._take(np.array([row], dtype=np.int64)).credibilities[0]
+    value = many.credibilities[row] if known else many._take_rows(np.array([row], dtype=np.int64)).credibilities[0]
     return None if np.isnan(value) else float(value)
 
 
 def _not_permitted_of(many: Explanations, row: int) -> NotPermitted:
     if many._not_permitted is not None:
         return many._not_permitted[row]
-    return many._take(np.array([row], dtype=np.int64)).not_permitted[0]
+    return many._take_rows(np.array([row], dtype=np.int64)).not_permitted[0]
 
 
 def _as_integer(size: float) -> int | None:

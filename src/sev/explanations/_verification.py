@@ -176,7 +176,7 @@ def verify(claims: Claims, source: Source | None, explainer: ExplainerLike | Non
     options.setdefault("max_sets", max(_MOST_SETS, int(np.bincount(claims.row_of_set, minlength=1).max()) + 1))
     again = Claims.of_many(explainer.explain(claims.queries, kind=claims.kind, restricted=restricted, **options))
     source = explainer.source
-    _compare(claims, again, _find_tolerances(again, source))
+    _compare_answers(claims, again, _find_tolerances(again, source))
     own = [name for name in _OWN if claims.set_reference is None or name not in _OF_SETS]
     _check_sets(replace(claims, **{name: getattr(again, name) for name in own}), source)
 
@@ -246,7 +246,7 @@ def _check_references(claims: Claims, again: Claims) -> None:
 # -- does the explainer find the same? ---------------------------------------------------------------------------------
 
 
-def _compare(claims: Claims, again: Claims, tolerance: FloatArray) -> None:
+def _compare_answers(claims: Claims, again: Claims, tolerance: FloatArray) -> None:
     for different, tell in _find_differences(claims, again, tolerance):
         if different.any():
             row = int(np.flatnonzero(different)[0])
@@ -318,7 +318,7 @@ def _find_differences(
         ),
     )
     yield (
-        (claims.status != Status.ERROR.code) & ~_close(claims.score, again.score, tolerance),
+        (claims.status != Status.ERROR.code) & ~_scores_agree(claims.score, again.score, tolerance),
         lambda row: (
             f"its recorded score is {float(claims.score[row])!r}, the model's score is {float(again.score[row])!r}"
         ),
@@ -380,7 +380,7 @@ def _check_sets(claims: Claims, source: Source) -> None:
     _refuse_scores(claims, rows, scores, np.full(len(rows), claims.kind == "plus"), tell)
     tolerance = _find_tolerances(claims, source)[rows]
     told = claims.result_score[rows]
-    wrong = (np.diff(rows, prepend=-1) != 0) & ~_close(told, scores, tolerance)
+    wrong = (np.diff(rows, prepend=-1) != 0) & ~_scores_agree(told, scores, tolerance)
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         raise VerificationError(
@@ -436,7 +436,7 @@ def _refuse_scores(
 # -- small things ------------------------------------------------------------------------------------------------------
 
 
-def _close(one: FloatArray, other: FloatArray, tolerance: FloatArray) -> BoolArray:
+def _scores_agree(one: FloatArray, other: FloatArray, tolerance: FloatArray) -> BoolArray:
     """Whether scores differ by no more than rounding, which is relative to large scores only."""
     apart = np.abs(one - other) > tolerance * np.maximum(1.0, np.abs(other))
     return np.asarray(~apart & (np.isnan(one) == np.isnan(other)))

@@ -58,7 +58,7 @@ def pack(members: Mapping[str, bytes], description: Mapping[str, JSONValue]) -> 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in {MANIFEST: text, **members}.items():
-            _write(archive, name, data)
+            _write_member(archive, name, data)
         archive.comment = b" " * _SEAL_BYTES  # its length is part of what is sealed
     head = buffer.getvalue()[:-_SEAL_BYTES] + b"sev archive 1, sha256 of all before: "
     return head + hashlib.sha256(head).hexdigest().encode()
@@ -200,12 +200,16 @@ def naming(path: str | Path) -> Iterator[None]:
 
 def _check_seal(data: bytes) -> None:
     if not data.startswith(b"PK"):
-        raise ArchiveError("This is not a sev file: it is not a zip file.")
+        raise ArchiveError("This is not a sev file: pass one that Explainer.save or sev fit has written.")
     seal = _SEAL.fullmatch(data[-_SEAL_BYTES:])
     if seal is None:
-        raise ArchiveError("The file is truncated, or is not a sev file: the checksum at its end is missing.")
+        raise ArchiveError(
+            "The file is truncated, or is not a sev file: the checksum at its end is missing. Copy or save it again."
+        )
     if hashlib.sha256(data[:-64]).hexdigest().encode() != seal.group(1):
-        raise ArchiveError("The file is damaged: its content does not match the checksum at its end.")
+        raise ArchiveError(
+            "The file is damaged: its content does not match the checksum at its end. Copy or save it again."
+        )
 
 
 def _check_manifest(manifest: Parsed, names: set[str]) -> None:
@@ -224,7 +228,7 @@ def _check_manifest(manifest: Parsed, names: set[str]) -> None:
         raise ArchiveError("The file's members are not those that its manifest names.")
 
 
-def _write(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+def _write_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     info = zipfile.ZipInfo(name, _OLDEST_DATE)
     packed = zipfile.ZIP_DEFLATED
     if len(data) > _RATIO_FROM_BYTES and _compression_ratio(data) > _MOST_RATIO // 2:

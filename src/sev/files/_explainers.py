@@ -119,7 +119,7 @@ def unpack_explainer(data: bytes, *, trust_pickle: bool = False) -> ExplainerPar
     """
     manifest, members = unpack(data)
     if set(members) != {"explainer.json", "sample.json", "model.bin"}:
-        raise ArchiveError("The file is not a saved explainer, or it lacks members of one, or has others.")
+        raise ArchiveError("The file is not a saved explainer: its members are not those of one.")
     with refusing("its description is damaged"):
         described = _read_description(json.loads(members["explainer.json"]), json.loads(members["sample.json"]))
     model = model_from_bytes(manifest.get("model_form"), members["model.bin"], trust_pickle=trust_pickle)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +18,7 @@ import pandas as pd
 from sev.exceptions import ArchiveError, InputError
 from sev.files._schemas import schema_from_plain, schema_to_plain
 from sev.space import Feature, FeatureSpace, TableForm
-from sev.typing import JSONObject, JSONValue, Parsed
+from sev.typing import Cell, Dtype, JSONObject, JSONValue, Parsed
 
 _NAMED_DTYPE = re.compile(
     r"(bool|u?int(8|16|32|64)|float(16|32|64)|object|str|string|boolean|U?Int(8|16|32|64)|Float(32|64)"
@@ -43,7 +44,9 @@ def value_to_plain(value: object) -> JSONValue:
     for name, (kind, write, _) in _VALUE_TYPES.items():
         if isinstance(value, kind):
             return {name: write(value)}
-    raise InputError(f"A value of type {type(value).__name__} cannot be saved: {value!r}.")
+    raise InputError(
+        f"A value of type {type(value).__name__} cannot be saved: {value!r}. Use a number, text or a date."
+    )
 
 
 def value_from_plain(plain: Parsed) -> Any:
@@ -62,7 +65,7 @@ def value_from_plain(plain: Parsed) -> Any:
 
 
 #: Types that JSON has no word for: how to write and how to read them. The narrower type stands first.
-_VALUE_TYPES: dict[str, tuple[type, Any, Any]] = {
+_VALUE_TYPES: dict[str, tuple[type, Callable[[Any], JSONValue], Callable[[Parsed], Cell]]] = {
     "timestamp": (pd.Timestamp, lambda value: value.isoformat(), pd.Timestamp),
     "timedelta": (pd.Timedelta, lambda value: value.isoformat(), pd.Timedelta),
     "datetime": (dt.datetime, lambda value: value.isoformat(), dt.datetime.fromisoformat),
@@ -94,7 +97,7 @@ def dtype_to_plain(dtype: object) -> JSONValue:
     return name
 
 
-def dtype_from_plain(plain: Parsed) -> Any:
+def dtype_from_plain(plain: Parsed) -> Dtype:
     """Inverse of :func:`dtype_to_plain`."""
     if isinstance(plain, dict) and set(plain) == {"categories", "ordered"} and isinstance(plain["ordered"], bool):
         return pd.CategoricalDtype(column_from_plain(plain["categories"]), ordered=plain["ordered"])
@@ -107,7 +110,7 @@ def column_to_plain(values: pd.Series) -> JSONObject:
     """A column as its dtype and a list of values."""
     dtype = dtype_to_plain(values.dtype)
     if isinstance(values.dtype, pd.CategoricalDtype):
-        plain: list[Any] = values.cat.codes.tolist()
+        plain: list[JSONValue] = values.cat.codes.tolist()
     elif values.dtype.kind in "mM" and isinstance(dtype, str) and "pyarrow" not in dtype:
         # whole numbers of the dtype's own unit, so that no digit is lost; NaT is the smallest one
         plain = values.array.view("int64").tolist()

@@ -9,7 +9,7 @@ import numpy as np
 
 from sev._optional import require
 from sev.exceptions import ArchiveError, InputError
-from sev.typing import JSONValue, Parsed
+from sev.typing import JSONValue, Parsed, TableSchema
 
 _POLARS_SIMPLE = (
     *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"),
@@ -21,7 +21,7 @@ _ARROW_ALIAS = re.compile(
 _NUMPY_NAME = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|object")
 
 
-def schema_to_plain(kind: str, schema: Any) -> JSONValue:
+def schema_to_plain(kind: str, schema: TableSchema) -> JSONValue:
     """What a container needs to be built again, as JSON holds it."""
     if kind == "pandas":
         return None
@@ -29,11 +29,11 @@ def schema_to_plain(kind: str, schema: Any) -> JSONValue:
         # lists of rows have no dtype and become float64 arrays, as np.dtype(None) says
         return str(np.dtype(schema))
     if kind == "polars":
-        return [[name, _polars_to_plain(dtype)] for name, dtype in schema.items()]
-    return [[field.name, _arrow_to_plain(field.type)] for field in schema]
+        return [[name, _polars_to_plain(dtype, name)] for name, dtype in schema.items()]
+    return [[field.name, _arrow_to_plain(field.type, field.name)] for field in schema]
 
 
-def schema_from_plain(kind: str, plain: Parsed) -> Any:
+def schema_from_plain(kind: str, plain: Parsed) -> TableSchema:
     """Inverse of :func:`schema_to_plain`."""
     if kind == "pandas":
         return None
@@ -48,7 +48,7 @@ def schema_from_plain(kind: str, plain: Parsed) -> Any:
     return arrow.schema([(str(name), _arrow_from_plain(arrow, dtype)) for name, dtype in plain])
 
 
-def _polars_to_plain(dtype: Any) -> JSONValue:
+def _polars_to_plain(dtype: Any, column: str) -> JSONValue:
     name = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
     if name in _POLARS_SIMPLE:
         return name
@@ -56,7 +56,9 @@ def _polars_to_plain(dtype: Any) -> JSONValue:
         return {"Enum": list(dtype.categories)}
     if name == "Datetime":
         return {"Datetime": [dtype.time_unit, dtype.time_zone]}
-    raise InputError(f"Columns of polars dtype {dtype} cannot be saved.")
+    raise InputError(
+        f"Column {column!r} of polars dtype {dtype} cannot be saved: convert it to numbers, text, categories or dates."
+    )
 
 
 def _polars_from_plain(polars: Any, plain: Parsed) -> Any:
@@ -69,13 +71,15 @@ def _polars_from_plain(polars: Any, plain: Parsed) -> Any:
     raise ArchiveError(f"The file names a polars dtype that is not known: {str(plain)[:80]}.")
 
 
-def _arrow_to_plain(dtype: Any) -> JSONValue:
+def _arrow_to_plain(dtype: Any, column: str) -> JSONValue:
     if _ARROW_ALIAS.fullmatch(str(dtype)):
         return str(dtype)
     if hasattr(dtype, "value_type") and hasattr(dtype, "index_type"):
-        inside = [_arrow_to_plain(dtype.index_type), _arrow_to_plain(dtype.value_type)]
+        inside = [_arrow_to_plain(part, column) for part in (dtype.index_type, dtype.value_type)]
         return {"dictionary": [*inside, bool(dtype.ordered)]}
-    raise InputError(f"Columns of arrow type {dtype} cannot be saved.")
+    raise InputError(
+        f"Column {column!r} of arrow type {dtype} cannot be saved: convert it to numbers, text, categories or dates."
+    )
 
 
 def _arrow_from_plain(arrow: Any, plain: Parsed) -> Any:

@@ -15,7 +15,7 @@ import re
 import zipfile
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,7 +24,10 @@ from sev.files._container import check_contents, read_member
 from sev.files._random import generator_from_state, random_state_from_state
 from sev.files._states import build
 from sev.files._trusted import KEY_TYPES, SCALARS, TYPES, find_class, find_function, is_trusted
-from sev.typing import FittedModel, Parsed
+from sev.typing import FittedModel, Parsed, PlainValue
+
+#: What a node is turned into: a value of a trusted type.
+Built: TypeAlias = Any
 
 _MEMBER_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\.(json|npy|npz|bin)")
 _MOST_MEMBERS = 1_000_000
@@ -86,7 +89,7 @@ class _Reader:
         self._members = members
         self._arrays: dict[str, np.ndarray] = {}
 
-    def read(self, node: Parsed) -> Any:
+    def read(self, node: Parsed) -> Built:
         """The value of a node."""
         loader, name = str(node["__loader__"]), f"{node['__module__']}.{node['__class__']}"
         if not is_trusted(loader, name):  # seen before; but nothing is built that was not looked at here
@@ -95,32 +98,33 @@ class _Reader:
 
     # -- plain values --------------------------------------------------------------------------------------------------
 
-    def _json(self, node: Parsed, name: str) -> Any:
+    def _read_json(self, node: Parsed, name: str) -> PlainValue:
         value = json.loads(node["content"])
         if not isinstance(value, (str, bool, int, float, type(None))):
             raise ArchiveError("The model holds an object where a number, a text or a list is expected.")
         return value
 
-    def _items(self, node: Parsed) -> list[Any]:
+    def _read_items(self, node: Parsed) -> list[Built]:
         if not isinstance(node["content"], list):
             raise ArchiveError("The model holds a list that is not valid.")
         return [self.read(item) for item in node["content"]]
 
-    def _list(self, node: Parsed, name: str) -> Any:
-        return self._items(node)
+    def _read_list(self, node: Parsed, name: str) -> list[Built]:
+        return self._read_items(node)
 
-    def _tuple(self, node: Parsed, name: str) -> Any:
-        return tuple(self._items(node))
+    def _read_tuple(self, node: Parsed, name: str) -> tuple[Built, ...]:
+        return tuple(self._read_items(node))
 
-    def _set(self, node: Parsed, name: str) -> Any:
-        return set(self._items(node))
+    def _read_set(self, node: Parsed, name: str) -> set[Built]:
+        return set(self._read_items(node))
 
-    def _dict(self, node: Parsed, name: str) -> Any:
+    def _read_dict(self, node: Parsed, name: str) -> dict[Built, Built]:
         content, key_types = node["content"], self.read(node["key_types"])
         if not isinstance(content, dict) or not isinstance(key_types, list) or len(key_types) != len(content):
             raise ArchiveError("The model holds a mapping that does not have one type per key.")
         pairs = [
-            (_key(kind, key), self.read(item)) for kind, (key, item) in zip(key_types, content.items(), strict=True)
+            (_read_key(kind, key), self.read(item))
+            for kind, (key, item) in zip(key_types, content.items(), strict=True)
         ]
         if len({key for key, _ in pairs}) != len(pairs):
             raise ArchiveError("The model holds a mapping with a duplicate key.")
@@ -130,18 +134,18 @@ class _Reader:
             return OrderedDict(pairs)
         return find_class(name)(**dict(pairs))  # scikit-learn's Bunch: keys as attributes
 
-    def _defaultdict(self, node: Parsed, name: str) -> Any:
+    def _read_defaultdict(self, node: Parsed, name: str) -> defaultdict[Built, Built]:
         content = node["content"]
         main, factory = self.read(content["main"]), self.read(content["default_factory"])
         if type(main) is not dict or factory not in (None, list, dict, set, int, float, str, OrderedDict):
             raise ArchiveError("The model holds a mapping with an unknown default.")
         return defaultdict(factory, main)
 
-    def _bytes(self, node: Parsed, name: str) -> Any:
+    def _read_bytes(self, node: Parsed, name: str) -> bytes | bytearray:
         content = self._members[node["file"]]
         return content if name == "builtins.bytes" else bytearray(content)
 
-    def _slice(self, node: Parsed, name: str) -> Any:
+    def _read_slice(self, node: Parsed, name: str) -> slice:
         parts = [node["content"][part] for part in ("start", "stop", "step")]
         # older files hold nodes here, newer ones the numbers themselves
         parts = [self.read(part) if isinstance(part, dict) else part for part in parts]
@@ -149,15 +153,15 @@ class _Reader:
             raise ArchiveError("The model holds a slice whose bounds are not integers.")
         return slice(*parts)
 
-    def _type(self, node: Parsed, name: str) -> Any:
+    def _read_type(self, node: Parsed, name: str) -> type:
         return TYPES[name]
 
-    def _function(self, node: Parsed, name: str) -> Any:
+    def _read_function(self, node: Parsed, name: str) -> Callable[..., Any]:
         return find_function(name)
 
     # -- arrays --------------------------------------------------------------------------------------------------------
 
-    def _array(self, node: Parsed, name: str) -> Any:
+    def _read_array(self, node: Parsed, name: str) -> np.ndarray | np.generic:
         if node["type"] == "json":
             return self._object_array(node)
         if node["type"] != "numpy":
@@ -172,11 +176,11 @@ class _Reader:
             raise ArchiveError(f"The model holds a {name} that is not valid.")
         return array[()]
 
-    def _object_array(self, node: Parsed) -> Any:
+    def _object_array(self, node: Parsed) -> np.ndarray:
         shape = self.read(node["shape"])
         if not isinstance(shape, tuple) or not all(type(length) is int and length >= 0 for length in shape):
             raise ArchiveError("The model holds an array whose shape is not valid.")
-        items = self._items(node)
+        items = self._read_items(node)
         for _ in shape[1:]:
             if not all(isinstance(item, list) for item in items):
                 raise ArchiveError("The model holds an array that does not have its declared shape.")
@@ -188,13 +192,13 @@ class _Reader:
             raise ArchiveError("The model holds an array that does not have its declared shape.")
         return array.reshape(shape)
 
-    def _masked(self, node: Parsed, name: str) -> Any:
+    def _read_masked_array(self, node: Parsed, name: str) -> np.ma.MaskedArray:
         data, mask = self.read(node["content"]["data"]), self.read(node["content"]["mask"])
         if not isinstance(data, np.ndarray) or not isinstance(mask, (np.ndarray, np.bool_)):
             raise ArchiveError("The model holds a masked array that is not made of arrays.")
         return np.ma.MaskedArray(data, mask)
 
-    def _dtype(self, node: Parsed, name: str) -> Any:
+    def _read_dtype(self, node: Parsed, name: str) -> np.dtype:
         array = self.read(node["content"])
         if not isinstance(array, np.ndarray):
             raise ArchiveError("The model holds a dtype that is not valid.")
@@ -202,21 +206,21 @@ class _Reader:
 
     # -- objects -------------------------------------------------------------------------------------------------------
 
-    def _random_state(self, node: Parsed, name: str) -> Any:
+    def _random_state(self, node: Parsed, name: str) -> np.random.RandomState:
         return random_state_from_state(self.read(node["content"]))
 
-    def _generator(self, node: Parsed, name: str) -> Any:
+    def _read_generator(self, node: Parsed, name: str) -> np.random.Generator:
         content = node["content"]
         seed = self.read(content["seed_seq"]) if "seed_seq" in content else None
         return generator_from_state(self.read(content["bit_generator"]), seed)
 
-    def _reduced(self, node: Parsed, name: str) -> Any:
+    def _read_reduced(self, node: Parsed, name: str) -> Built:
         arguments, state = self.read(node["__reduce__"]["args"]), self.read(node["content"])
         if not isinstance(arguments, tuple):
             raise ArchiveError(f"The model holds a {name} whose arguments are not known.")
         return build(name, state, arguments)
 
-    def _object(self, node: Parsed, name: str) -> Any:
+    def _read_object(self, node: Parsed, name: str) -> Built:
         content = node.get("content")
         return build(name, None if content is None else self.read(content))
 
@@ -244,7 +248,7 @@ def array_from_bytes(data: bytes) -> np.ndarray:
     return flat.reshape(shape, order="F" if fortran else "C").copy(order="K")
 
 
-def _key(kind: Any, key: str) -> Any:
+def _read_key(kind: Built, key: str) -> Built:
     if kind not in KEY_TYPES:
         raise ArchiveError("The model holds a mapping with keys of a type that is not known.")
     if kind is bool:
@@ -252,24 +256,24 @@ def _key(kind: Any, key: str) -> Any:
     return None if kind is type(None) else kind(key)
 
 
-_LOADERS: dict[str, Callable[[_Reader, Any, str], Any]] = {
-    "JsonNode": _Reader._json,
-    "ListNode": _Reader._list,
-    "TupleNode": _Reader._tuple,
-    "SetNode": _Reader._set,
-    "DictNode": _Reader._dict,
-    "DefaultDictNode": _Reader._defaultdict,
-    "BytesNode": _Reader._bytes,
-    "BytearrayNode": _Reader._bytes,
-    "SliceNode": _Reader._slice,
-    "TypeNode": _Reader._type,
-    "FunctionNode": _Reader._function,
-    "NdArrayNode": _Reader._array,
-    "MaskedArrayNode": _Reader._masked,
-    "DTypeNode": _Reader._dtype,
+_LOADERS: dict[str, Callable[[_Reader, Parsed, str], Built]] = {
+    "JsonNode": _Reader._read_json,
+    "ListNode": _Reader._read_list,
+    "TupleNode": _Reader._read_tuple,
+    "SetNode": _Reader._read_set,
+    "DictNode": _Reader._read_dict,
+    "DefaultDictNode": _Reader._read_defaultdict,
+    "BytesNode": _Reader._read_bytes,
+    "BytearrayNode": _Reader._read_bytes,
+    "SliceNode": _Reader._read_slice,
+    "TypeNode": _Reader._read_type,
+    "FunctionNode": _Reader._read_function,
+    "NdArrayNode": _Reader._read_array,
+    "MaskedArrayNode": _Reader._read_masked_array,
+    "DTypeNode": _Reader._read_dtype,
     "RandomStateNode": _Reader._random_state,
-    "RandomGeneratorNode": _Reader._generator,
-    "TreeNode": _Reader._reduced,
-    "LossNode": _Reader._reduced,
-    "ObjectNode": _Reader._object,
+    "RandomGeneratorNode": _Reader._read_generator,
+    "TreeNode": _Reader._read_reduced,
+    "LossNode": _Reader._read_reduced,
+    "ObjectNode": _Reader._read_object,
 }

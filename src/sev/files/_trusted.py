@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -99,15 +100,19 @@ def find_class(name: str) -> Any:
     return found
 
 
-def find_function(name: str) -> Any:
+def find_function(name: str) -> Callable[..., Any]:
     """A function by its name, which is trusted."""
     if name in FUNCTIONS:
         module, _, kind = name.rpartition(".")
-        return getattr(import_module(module), kind)
-    return _find_ufunc(name)
+        function: Callable[..., Any] = getattr(import_module(module), kind)
+        return function
+    found = _find_ufunc(name)
+    if found is None:
+        raise ArchiveError(f"The model holds a {name}, which the installed packages do not have.")
+    return found
 
 
-def _find_ufunc(name: str) -> Any:
+def _find_ufunc(name: str) -> np.ufunc | None:
     """A function of numpy or scipy that works on arrays element by element, None if a name is not one."""
     module, _, kind = name.rpartition(".")
     if module in ("numpy", "numpy._core._multiarray_umath", "numpy.core._multiarray_umath"):

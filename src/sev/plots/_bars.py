@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from sev.text import Speaker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import Rectangle
 
 
 def side_by_side(
@@ -48,8 +49,8 @@ def side_by_side(
         # white edges show up as white hatches on the bars
         drawn = ax.bar(places, heights, width * 0.94, color=SERIES[number % len(SERIES)], edgecolor=PAPER, linewidth=0)
         for bar, size in zip(drawn, columns, strict=True):
-            _dress(bar, size, number)
-        labels = [_number(value, speaker, share=share) for value in heights]
+            _style_bar(bar, size, number)
+        labels = [_format_number(value, speaker, share=share) for value in heights]
         ax.bar_label(drawn, labels, padding=2, fontsize=8 if len(series) < 3 else 7, color=INK)
         handles.append(drawn[0])
     ax.set_xticks(range(len(columns)), [names.get(size, size) for size in columns], **LITERAL)
@@ -66,7 +67,7 @@ def side_by_side(
     return ax
 
 
-def _dress(bar: Any, size: str, number: int) -> None:
+def _style_bar(bar: Rectangle, size: str, number: int) -> None:
     """Endings without a set are grey and hatched; series differ by hatch as well as by colour."""
     if size in ENDINGS:
         colour, hatch = ENDINGS[size]
@@ -76,7 +77,7 @@ def _dress(bar: Any, size: str, number: int) -> None:
         bar.set(hatch=HATCHES[number % len(HATCHES)])
 
 
-def _number(value: float, speaker: Speaker, *, share: bool) -> str:
+def _format_number(value: float, speaker: Speaker, *, share: bool) -> str:
     if not value:
         return "0"
     return share_text(value, speaker) if share else speaker.count(int(value))

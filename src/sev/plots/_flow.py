@@ -68,8 +68,8 @@ def flow(
     table = _prepare(before, after)
     ax = style.new_axes(ax, 6.6, 4.2)
     total = int(table["rows"].sum())
-    left = _stack(table.groupby("before", sort=False)["rows"].sum(), total)
-    right = _stack(table.groupby("after", sort=False)["rows"].sum(), total)
+    left = _stack_nodes(table.groupby("before", sort=False)["rows"].sum(), total)
+    right = _stack_nodes(table.groupby("after", sort=False)["rows"].sum(), total)
     _draw_bands(ax, table, left, right, total)
     for nodes, x, side in ((left, 0.0, "right"), (right, 1.0, "left")):
         _draw_nodes(ax, nodes, x, side, speaker)
@@ -110,7 +110,10 @@ def _make_note(total: int, compared: int, left_out: int, speaker: Speaker) -> st
 def _prepare(before: ShownExplanations, after: ShownExplanations) -> pd.DataFrame:
     """One line for each band, in drawing order: ``before``, ``after`` (texts), ``rows``."""
     if len(before) != len(after) or not before.index.equals(after.index):
-        raise InputError(f"A flow is between explanations of the same rows, got {len(before)} and {len(after)} rows.")
+        raise InputError(
+            f"A flow is between explanations of the same rows, got {len(before)} and {len(after)} rows or other "
+            "labels: explain the same table twice."
+        )
     pairs = pd.DataFrame({"before": _find_states(before), "after": _find_states(after)})
     pairs = pairs[(pairs["before"] != _NOT_TARGET) | (pairs["after"] != _NOT_TARGET)]
     counts = pairs.value_counts(["before", "after"]).rename("rows").reset_index()
@@ -132,7 +135,7 @@ def _order_states(state: str) -> int:
     return int(state) if state.isdigit() else 10_000 + ends.index(state)
 
 
-def _stack(counts: pd.Series, total: int) -> dict[str, tuple[float, float]]:
+def _stack_nodes(counts: pd.Series, total: int) -> dict[str, tuple[float, float]]:
     """Bottom and height of each node, the smallest size on top."""
     nodes = {}
     bottom = 0.0

@@ -63,10 +63,10 @@ def title(ax: Axes, text: str, below: str = "") -> None:
         engine.execute(figure)  # places the axes
     for other in figure.axes:
         for heading in [one for one in other.texts if one in _HEADINGS]:
-            _place(heading, figure, *_HEADINGS[heading])
+            _place_texts(heading, figure, *_HEADINGS[heading])
 
 
-def _place(drawn: Any, figure: Figure, text: str, below: str) -> None:
+def _place_texts(drawn: Any, figure: Figure, text: str, below: str) -> None:
     """Fill in the texts, on as many lines as the space above a picture needs."""
     from matplotlib.transforms import blended_transform_factory
 

@@ -84,7 +84,7 @@ def menu(
     width, height = left + middle + _BARS + 0.6, max(sum(heights), _ROW) + 1.1
     points = _POINTS * (1.0 if ax is None else shrink_to(ax, width, height))
     ax = style.new_axes(ax, width, height)
-    _draw(ax, drawn, names, texts, heights, (left, left + middle), points, speaker)
+    _draw_rows(ax, drawn, names, texts, heights, (left, left + middle), points, speaker)
     ax.set_xlim(-0.05, width - 0.05)
     ax.set_ylim(max(sum(heights), _ROW), -0.05)
     style.empty(ax)
@@ -92,7 +92,7 @@ def menu(
     return ax
 
 
-def _draw(
+def _draw_rows(
     ax: Axes,
     drawn: pd.DataFrame,
     names: list[str],

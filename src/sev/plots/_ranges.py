@@ -62,7 +62,9 @@ def ranges(
     if not explanation.sets:
         raise InputError(f"There is no change to draw: the status is {explanation.status}.")
     if not 0 <= number < len(explanation.sets):
-        raise InputError(f"number={number} is not a set of this explanation: it has {len(explanation.sets)}.")
+        raise InputError(
+            f"number={number} is not a set of this explanation, which has {len(explanation.sets)}, from 0 on."
+        )
     speaker = speaker_of(explanation, language)
     table = _prepare(explanation, number, speaker)
     names = [wrap_text(name, _NAME_LETTERS) for name in table["label"]]

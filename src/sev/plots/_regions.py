@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from sev.plots._headings import title
 from sev.plots._shown import ChosenLanguage, ShownExplanations, speaker_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 #: Text, colour and hatch of each kind of region, by code.
@@ -112,7 +113,7 @@ def regions(explanations: ShownExplanations, *, ax: Axes | None = None, language
     ax.axvline(reference[first], color=style.FAINT, linewidth=0.9, linestyle=":")
     ax.axhline(reference[second], color=style.FAINT, linewidth=0.9, linestyle=":")
     ax.scatter(reference[first], reference[second], s=170, marker="*", color=style.INK, edgecolor=style.PAPER, zorder=4)
-    handles: list[Any] = [
+    handles: list[Artist] = [
         Patch(facecolor=_REGIONS[code][1], edgecolor=style.FAINT, hatch=_REGIONS[code][2]) for code in present
     ]
     handles += [

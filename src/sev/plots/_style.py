@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from sev._optional import require
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.legend import Legend
 
 #: Of the class being explained, and of the other one (Okabe and Ito's orange and blue).
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
@@ -84,7 +86,7 @@ def number_ticks(axis: Axis, decimal: str) -> None:
     class LanguageFormatter(ticker.FuncFormatter):  # type: ignore[name-defined]
         """The usual numbers; matplotlib itself knows only the marks of the operating system."""
 
-        def set_locs(self, locs: Any) -> None:
+        def set_locs(self, locs: Sequence[float]) -> None:
             plain.set_axis(self.axis)
             plain.set_locs(locs)
 
@@ -99,7 +101,7 @@ def empty(ax: Axes) -> None:
         spine.set_visible(False)
 
 
-def legend(ax: Axes, handles: Sequence[Any], labels: Sequence[Any], **options: Any) -> Any:
+def legend(ax: Axes, handles: Sequence[Artist], labels: Sequence[str], **options: Any) -> Legend:
     """A legend whose labels are drawn as they are."""
     if not options:
         # beside the picture, where it hides nothing

@@ -79,9 +79,9 @@ class AssignGroup:
         for first, inner in zip(self.first, self.inner, strict=True):
             end = ends[ends.index(first) + 1]
             bound.append(None if inner is None else inner.bind(rows.iloc[first:end].reset_index(drop=True)))
-        return lambda queries: self._assign(queries, bound)
+        return lambda queries: self._assign_rows(queries, bound)
 
-    def _assign(self, queries: pd.DataFrame, bound: list[Callable[[pd.DataFrame], IntArray] | None]) -> IntArray:
+    def _assign_rows(self, queries: pd.DataFrame, bound: list[Callable[[pd.DataFrame], IntArray] | None]) -> IntArray:
         groups = self.groups_of(queries)
         numbers: list[tuple[IntArray, IntArray]] = []
         for group in np.unique(groups).tolist():

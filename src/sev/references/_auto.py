@@ -74,5 +74,5 @@ def _why_not(fitted: FittedReference, background: Background) -> str | None:
     try:
         positive = background.is_positive(fitted.rows).any()
     except Exception as error:  # a row that nobody has may be one that the model does not take
-        return f"is not taken by the model ({type(error).__name__}: {error})"
+        return f"is rejected by the model ({type(error).__name__}: {error})"
     return "is itself predicted as the class being explained" if positive else None

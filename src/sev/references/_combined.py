@@ -141,8 +141,8 @@ class Best:
         fitted = as_reference(self.reference).fit(background)
         if len(fitted.rows) > 1_000:
             raise InputError(
-                f"Best() would have to search {len(fitted.rows):,} reference rows for each query, and 1,000 are the "
-                "most: use Nearest(k=...) for the nearest few, or Clusters()."
+                f"Best() would have to search {len(fitted.rows):,} reference rows for each query, more than the "
+                "limit of 1,000: use Nearest(k=...) for the nearest few, or Clusters()."
             )
         if len(fitted.rows) == 1:
             return fitted

@@ -213,16 +213,16 @@ class NearestRows:
             if k == 1:
                 return np.argmin(squares, axis=1)[:, None]
             return np.argsort(squares, axis=1, kind="stable")[:, :k]
-        rough, error = self._rough(numbers, codes)
+        rough, error = self._compute_roughly(numbers, codes)
         kth = rough.min(axis=1) if k == 1 else np.partition(rough, k - 1, axis=1)[:, k - 1]
         found = np.empty((len(numbers), k), dtype=np.int64)
         for row in range(len(numbers)):
             near = np.flatnonzero(rough[row] <= kth[row] + 2.0 * error[row])
-            order = np.argsort(self._exact(numbers[row], codes[row], near), kind="stable")
+            order = np.argsort(self._compute_exactly(numbers[row], codes[row], near), kind="stable")
             found[row] = near[order[:k]]
         return found
 
-    def _rough(self, numbers: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _compute_roughly(self, numbers: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
         """Squared distances by one matrix product, and a bound on their rounding: it depends on the batch, so it may
         only choose candidates.
         """
@@ -234,7 +234,7 @@ class NearestRows:
         error = 1e-13 * (own + largest + codes.shape[1] + 1.0) * (numbers.shape[1] + 1)
         return rough, error
 
-    def _exact(self, numbers: FloatArray, codes: IntArray, rows: IntArray) -> FloatArray:
+    def _compute_exactly(self, numbers: FloatArray, codes: IntArray, rows: IntArray) -> FloatArray:
         """Squared distances of one query to some rows, the same to the last bit in every batch."""
         differing = sum((self._codes[place][rows] != code for place, code in enumerate(codes.tolist())), np.zeros(1))
         return ((self._numbers[rows] - numbers) ** 2).sum(axis=1) + differing

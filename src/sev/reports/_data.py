@@ -37,9 +37,9 @@ def table_data(many: Explanations, labels: Sequence[str], sentences: Sequence[st
         "statuses": [str(status) for status in Status],
         "status": many.answers.status.tolist(),
         "size": [None if np.isnan(size) else int(size) for size in many.sizes],
-        "score": [_score(score) for score in shown_scores(many)[0].tolist()],
-        "after": [_score(score) for score in shown_scores(many)[1].tolist()],
-        "credibility": [_score(share) for share in many.credibilities.tolist()],
+        "score": [_round_score(score) for score in shown_scores(many)[0].tolist()],
+        "after": [_round_score(score) for score in shown_scores(many)[1].tolist()],
+        "credibility": [_round_score(share) for share in many.credibilities.tolist()],
         "features": list(labels),
         "sets": [[numbers[name] for name in names] for names in many.first_sets()],
         "text": list(sentences),
@@ -83,5 +83,5 @@ def row_label(label: object) -> int | float | str:
     return plain if isinstance(plain, (int, float, str)) and not isinstance(plain, bool) else str(label)
 
 
-def _score(score: float) -> float | None:
+def _round_score(score: float) -> float | None:
     return float(f"{score:.4g}") if np.isfinite(score) else None

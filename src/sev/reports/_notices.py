@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from sev._io import write_file
+from sev._io import write_texts
 from sev.core import list_names, plain_value
 from sev.exceptions import InputError
 from sev.explanations import Explanations
@@ -96,18 +96,15 @@ def write_notices(
 ) -> list[Path]:
     """Fill a template in and write what comes out; nothing is written unless all of it can be filled in."""
     ending = _choose_ending(template)
-    filled = _load(template)
+    filled = _load_template(template)
     texts: dict[str, str] = {}
     if one_document:
-        texts[f"notices{ending}"] = _fill(filled, template, {"notices": list(notices)}, "all decisions")
+        texts[f"notices{ending}"] = _fill_template(filled, template, {"notices": list(notices)}, "all decisions")
     else:
         names = _file_names([str(notice["id"]) for notice in notices])
         for name, notice in zip(names, notices, strict=True):
-            texts[f"{name}{ending}"] = _fill(filled, template, notice, f"decision {notice['id']}")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_file(folder / name, text.encode("utf-8"))
-    return [folder / name for name in texts]
+            texts[f"{name}{ending}"] = _fill_template(filled, template, notice, f"decision {notice['id']}")
+    return write_texts(folder, texts)
 
 
 def _choose_ending(template: Path) -> str:
@@ -116,7 +113,7 @@ def _choose_ending(template: Path) -> str:
     return suffixes[-1] if suffixes else ".txt"
 
 
-def _load(template: Path) -> Template:
+def _load_template(template: Path) -> Template:
     from jinja2 import StrictUndefined, TemplateSyntaxError
     from jinja2.sandbox import SandboxedEnvironment
 
@@ -139,7 +136,7 @@ def _load(template: Path) -> Template:
         raise InputError(f"The template {str(template)!r}, line {error.lineno}: {error.message}.") from error
 
 
-def _fill(filled: Template, template: Path, values: Mapping[str, object], what: str) -> str:
+def _fill_template(filled: Template, template: Path, values: Mapping[str, object], what: str) -> str:
     try:
         return str(filled.render(values))
     except Exception as error:  # an expression of the template may do whatever Python does

@@ -124,10 +124,10 @@ def _place_scores(one: Explanation, speaker: Speaker) -> dict[str, object] | Non
     before, after = one.score, one.result_score
     if classes is not None:  # of the class itself, not its lead over the others, and without a threshold
         before, after = float(classes.before[0]), None if after is None else float(classes.after[0])
-    scores = {_lower(speaker.text("report_this_decision")): before}
+    scores = {_lower_first(speaker.text("report_this_decision")): before}
     if after is not None:
         changed = speaker.text("report_with_change" if one.kind == "minus" else "report_enough")
-        scores[_lower(changed)] = after
+        scores[_lower_first(changed)] = after
     values = [*scores.values(), *([one.threshold] if classes is None else [])]
     if not np.isfinite(values).all():
         return None
@@ -165,5 +165,5 @@ def _place_scores(one: Explanation, speaker: Speaker) -> dict[str, object] | Non
     }
 
 
-def _lower(text: str) -> str:
+def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]

@@ -29,7 +29,7 @@ def long_table(
     names, columns = many.feature_names, list(many.columns.values())
     speaker = Speaker(many.columns, labels=many.labels)
     ids = [row_label(label) for label in many.index]
-    queries, references = _cells(many.queries), _cells(many.references)
+    queries, references = _list_cells(many.queries), _list_cells(many.references)
     lines = []
     for row, given in enumerate(chosen):
         for rank, feature, code, text in given:
@@ -39,8 +39,8 @@ def long_table(
                     *(row, ids[row], decision_of(many, row), many.statuses[row]),
                     *(figure(answers.score[row]), figure(many.thresholds[answers.target[row]]), rank, names[feature]),
                     speaker.label(names[feature]),
-                    _value(queries, row, names[feature], columns[feature]),
-                    _value(references, int(ranking.donor[row, feature]), names[feature], columns[feature]),
+                    _read_value(queries, row, names[feature], columns[feature]),
+                    _read_value(references, int(ranking.donor[row, feature]), names[feature], columns[feature]),
                     *(code, text, figure(ranking.score_alone[row, feature]), figure(answers.result_score[row])),
                     *(in_sets, int(n_sets[row]), in_sets == int(n_sets[row])),
                     *alone.get((row, feature), (None, None)),
@@ -63,11 +63,11 @@ IN_RECORDS = [
 ]
 
 
-def _cells(frame: pd.DataFrame) -> dict[ColumnLabel, list[Cell]]:
+def _list_cells(frame: pd.DataFrame) -> dict[ColumnLabel, list[Cell]]:
     return {column: frame[column].tolist() for column in frame.columns}
 
 
-def _value(
+def _read_value(
     cells: dict[ColumnLabel, list[Cell]], row: int, feature: str, columns: tuple[ColumnLabel, ...]
 ) -> PlainValue:
     if len(columns) == 1:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sev._io import write_file
+from sev._io import write_texts
 from sev.core import warn_user
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
 from sev.explanations import ExplainerLike, Explanations, Source
@@ -129,10 +129,7 @@ class Reasons:
             "reasons_wide.csv": to_csv(self.wide),
             "records.jsonl": "".join(f"{line}\n" for line in lines),
         }
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            write_file(folder / name, text.encode("utf-8"))
-        return [folder / name for name in texts]
+        return write_texts(folder, texts)
 
     def save_notices(
         self,
@@ -241,7 +238,7 @@ def reasons(
     loaded = load_codes(codes)
     ranking = rank_features(explanations, source)
     directions = _find_directions(explanations, ranking)
-    chosen, cut = _choose(explanations, ranking, directions, loaded, max_reasons)
+    chosen, cut = _choose_reasons(explanations, ranking, directions, loaded, max_reasons)
     hidden = _find_hidden(explanations, explainer)
     alone = _find_alone(explanations, chosen, source)
     return Reasons(
@@ -319,7 +316,7 @@ def _compare_values(many: Explanations, rows: IntArray, donor: IntArray, column:
     return np.nan_to_num(np.sign(mine - other))
 
 
-def _choose(
+def _choose_reasons(
     many: Explanations, ranking: Ranking, directions: dict[tuple[int, int], Direction], codes: Codes, most: int
 ) -> tuple[list[list[Reason]], tuple[tuple[str, ...], ...]]:
     """For each row the reasons that are given, and the features that are cut."""

@@ -58,7 +58,7 @@ class Provenance:
                 "min_credibility": many.min_credibility,
                 **about["limits"],
             },
-            versions=_versions(about["package"]),
+            versions=_list_versions(about["package"]),
         )
 
 
@@ -135,7 +135,7 @@ def record(
     }
 
 
-def _versions(package: tuple[str, str] | None) -> dict[str, str]:
+def _list_versions(package: tuple[str, str] | None) -> dict[str, str]:
     versions = {
         "sev": __version__,
         "python": platform.python_version(),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from sev.space._native import is_nan_value
 from sev.space._tables import cast_losslessly
-from sev.typing import BoolArray, IntArray
+from sev.typing import BoolArray, Dtype, IntArray
 
 #: Up to so many values, a loop is quicker than pandas.
 _FEW = 8
@@ -18,6 +18,9 @@ _FEW = 8
 _EXACT_IN_FLOAT = 2**53
 #: Unsigned integers of the size of a float.
 _BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+#: The cells of one column, of which those of vertices are taken.
+MixedCells: TypeAlias = "np.ndarray | pd.api.extensions.ExtensionArray"
 
 
 class MixedColumn:
@@ -53,10 +56,10 @@ class MixedColumn:
         dtype = self._queries.dtype
         if is_same_dtype(self._references.dtype, dtype):
             return self._references, np.zeros(len(self._references), dtype=np.bool_)
-        together = _cast(self._references, dtype)
+        together = _cast_values(self._references, dtype)
         if together is not None:
             return together, np.zeros(len(self._references), dtype=np.bool_)
-        singly = [_cast(self._references.iloc[[row]], dtype) for row in range(len(self._references))]
+        singly = [_cast_values(self._references.iloc[[row]], dtype) for row in range(len(self._references))]
         misfits = np.array([one is None for one in singly])
         filler = self._queries.iloc[:1]
         fitted = pd.concat([filler if one is None else one for one in singly], ignore_index=True).astype(dtype)
@@ -73,18 +76,18 @@ class MixedColumn:
         return self._fitted[0]
 
     @cached_property
-    def narrow(self) -> Any:
+    def narrow(self) -> MixedCells:
         """Query cells, then reference cells, in the queries' dtype; cells that do not fit are not to be taken."""
-        return _stack(self._queries, self._fitted[0])
+        return _stack_values(self._queries, self._fitted[0])
 
     @cached_property
-    def wide(self) -> Any:
+    def wide(self) -> MixedCells:
         """Query cells, then reference cells, in a dtype that holds all of them."""
         if isinstance(self._queries.dtype, pd.CategoricalDtype):
             known = self._queries.cat.categories
             fresh = pd.Index(self._references.dropna().unique()).difference(known)
             dtype = pd.CategoricalDtype(known.append(fresh), ordered=self._queries.cat.ordered)
-            return _stack(self._queries.astype(dtype), self._references.astype(dtype))
+            return _stack_values(self._queries.astype(dtype), self._references.astype(dtype))
         return pd.concat([self._queries, self._references], ignore_index=True).array
 
     @property
@@ -106,16 +109,17 @@ class MixedColumn:
         return different
 
 
-def is_same_dtype(one: Any, other: Any) -> bool:
+def is_same_dtype(one: Dtype, other: Dtype) -> bool:
     """Whether two dtypes are the same, categories in their order included."""
     if one is other:
         return True
-    if isinstance(one, pd.CategoricalDtype) and one == other:  # whatever the order of their categories
+    # categories of one set are equal dtypes whatever their order, unless the order means something
+    if isinstance(one, pd.CategoricalDtype) and isinstance(other, pd.CategoricalDtype) and one == other:
         return one.categories.equals(other.categories)
     return bool(one == other)
 
 
-def _cast(values: pd.Series, dtype: object) -> pd.Series | None:
+def _cast_values(values: pd.Series, dtype: object) -> pd.Series | None:
     if pd.api.types.is_object_dtype(dtype):
         return values.astype(object)
     if isinstance(dtype, pd.CategoricalDtype):
@@ -132,7 +136,7 @@ def _find_different(values: pd.Series, references: pd.Series, assigned: IntArray
         return _different_nullable(values, references, assigned)
     if values.dtype == object or (len(values) <= _FEW and not isinstance(values.dtype, np.dtype)):
         return _different_objects(values.to_numpy(dtype=object), references.to_numpy(dtype=object)[assigned])
-    codes, _ = pd.factorize(_stack(values, references), use_na_sentinel=True)
+    codes, _ = pd.factorize(_stack_values(values, references), use_na_sentinel=True)
     return np.asarray(codes[: len(values)] != codes[len(values) :][assigned])
 
 
@@ -182,7 +186,7 @@ def _is_another(one: object, other: object) -> bool:
     return not isinstance(one, str) and repr(one) != repr(other)
 
 
-def _stack(values: pd.Series, references: pd.Series) -> Any:
+def _stack_values(values: pd.Series, references: pd.Series) -> MixedCells:
     """Query values followed by reference values of the same dtype."""
     if isinstance(values.dtype, pd.api.extensions.ExtensionDtype):
         return type(values.array)._concat_same_type([values.array, references.array])

@@ -64,7 +64,7 @@ class Familiar:
         strange = np.zeros((len(queries), len(self._columns)), dtype=np.bool_)
         if plain.all():  # pandas takes long to choose columns
             numbers = queries.to_numpy(dtype=np.float64)
-            if self._holds(numbers):
+            if self._is_within_ranges(numbers):
                 return np.zeros((len(queries), len(self._space)), dtype=np.bool_)
             self._mark_numbers(numbers, slice(None), strange)
         elif plain.any():
@@ -82,7 +82,7 @@ class Familiar:
             last = self._last = (dtypes, plain)
         return last[1]
 
-    def _holds(self, numbers: FloatArray) -> bool:
+    def _is_within_ranges(self, numbers: FloatArray) -> bool:
         """Whether all numbers are within the background's range and none is missing: as a rule, and quickly seen."""
         if not len(numbers):
             return True

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from operator import is_
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from sev import _native
-from sev.space._cells import MixedColumn, different_numbers, is_same_dtype
+from sev.space._cells import MixedCells, MixedColumn, different_numbers, is_same_dtype
 from sev.space._features import FeatureSpace
 from sev.space._native import column_dtypes
 from sev.space._tables import TableForm, is_plain_number
@@ -123,7 +123,7 @@ class MixedRows:
             return pd.DataFrame(
                 self._mix_block(self._blocks[0], rows, by_column), columns=self._queries.columns, copy=False
             )
-        cells: dict[int, Any] = {}
+        cells: dict[int, MixedCells | pd.Series] = {}
         for block in self._blocks:
             cells.update(zip(block.columns, self._mix_block(block, rows, by_column[:, block.columns]).T, strict=True))
         for number in self._others.tolist():
@@ -146,7 +146,7 @@ class MixedRows:
             return self._mix_block(block, rows, from_reference[:, self._column_feature])
         return mix_numbers(block.queries, block.references, self._assigned, rows, from_reference, self._column_feature)
 
-    def _mix_column(self, number: int, rows: IntArray, chosen: BoolArray) -> Any:
+    def _mix_column(self, number: int, rows: IntArray, chosen: BoolArray) -> MixedCells | pd.Series:
         column = self._columns[number]
         assigned = self._assigned[rows]
         misfit = number in self.widened and bool((chosen & column.misfits[assigned]).any())
@@ -249,7 +249,7 @@ class Mixer(MixedRows):
         """
         if not self._split_columns:
             return function(self.native(rows, from_reference))
-        outputs: Any = None
+        outputs: np.ndarray | None = None
         for places in self._group_by_dtypes(rows, from_reference):
             some = np.asarray(function(self.native(rows[places], from_reference[places])))
             if len(some) != len(places):
@@ -364,11 +364,11 @@ class FittedReferences:
         dtypes = column_dtypes(queries)
         last = self._last  # one read: another thread may put in other rows at any time
         if last is None or not _are_same_dtypes(last.dtypes, dtypes):
-            rows = self._fit(queries)
+            rows = self._fit_columns(queries)
             last = self._last = _Fitted(dtypes, rows, _columns_in_common(dtypes, column_dtypes(rows)))
         return last
 
-    def _fit(self, queries: pd.DataFrame) -> pd.DataFrame:
+    def _fit_columns(self, queries: pd.DataFrame) -> pd.DataFrame:
         columns: dict[int, pd.Series] = {}
         for number in range(queries.shape[1]):
             column = MixedColumn(queries, self._rows, number)
@@ -386,7 +386,7 @@ class _Fitted(NamedTuple):
     block_columns: dict[Dtype, list[int]]
 
 
-def _are_same_dtypes(some: list[Any], others: list[Any]) -> bool:
+def _are_same_dtypes(some: list[Dtype], others: list[Dtype]) -> bool:
     """Whether two tables have the same dtypes, categories in their order included."""
     if all(map(is_, some, others)):  # those of numpy are one object each: no need to compare them further
         return len(some) == len(others)
@@ -416,7 +416,7 @@ class _Block(NamedTuple):
         return cls(columns, queries.to_numpy(), references.to_numpy())
 
 
-def _as_series(cells: Any) -> Any:
+def _as_series(cells: MixedCells) -> MixedCells | pd.Series:
     """Cells of which pandas makes a column of their own dtype; of objects it would make text where it can."""
     return pd.Series(cells, dtype=object, copy=False) if cells.dtype == object else cells
 

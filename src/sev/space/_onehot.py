@@ -39,7 +39,7 @@ def find_one_hot_blocks(frame: pd.DataFrame) -> dict[str, list[str]]:
     # the shortest prefix holds the most columns: a variable whose values contain "_" stays whole
     for prefix in sorted(by_prefix, key=len):
         members = [column for column in by_prefix[prefix] if column not in taken]
-        if len(members) >= 2 and _excludes(frame[members]):
+        if len(members) >= 2 and _is_exclusive(frame[members]):
             blocks[_longest_prefix(members)] = members
             taken.update(members)
     return blocks
@@ -54,7 +54,7 @@ def _is_binary(values: pd.Series) -> bool:
     return bool(((numbers == 0.0) | (numbers == 1.0)).all())
 
 
-def _excludes(block: pd.DataFrame) -> bool:
+def _is_exclusive(block: pd.DataFrame) -> bool:
     values = block.to_numpy(dtype=np.float64)
     totals = values.sum(axis=1)
     if totals.max() > 1.0:

@@ -82,7 +82,7 @@ class TableForm:
         Raises
         ------
         InputError
-            If there are no rows or no columns, or a column name occurs twice.
+            If there are no rows or no columns, a column name occurs twice, or the cells of a column are lists.
         """
         kind = table_kind(rows)
         frame = to_pandas(rows, kind)
@@ -95,6 +95,7 @@ class TableForm:
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()].unique().tolist()
             raise InputError(f"Column names must be unique; these occur more than once: {twice}. Rename or drop them.")
+        _refuse_nested_cells(frame)
         schema = {"pandas": None, "numpy": getattr(rows, "dtype", None)}.get(kind, getattr(rows, "schema", None))
         return cls(kind=kind, columns=tuple(frame.columns), dtypes=dict(frame.dtypes), schema=schema)
 
@@ -226,7 +227,7 @@ class TableForm:
                 fitted = _fit_categories(values, wanted)
                 if len(fitted.cat.categories) < len(values.cat.categories):
                     trimmed[column] = fitted
-        return _replace(frame, trimmed) if trimmed else frame
+        return _replace_columns(frame, trimmed) if trimmed else frame
 
     @cached_property
     def _categories(self) -> dict[ColumnLabel, pd.CategoricalDtype]:
@@ -270,7 +271,7 @@ class TableForm:
             if held != wanted or isinstance(wanted, pd.CategoricalDtype):
                 fitted[column] = _fit_column(frame.iloc[:, number], wanted, column, what, restore)
         if fitted:
-            frame = _replace(frame, fitted)
+            frame = _replace_columns(frame, fitted)
             dtypes = column_dtypes(frame)
         self._refuse_infinities(frame, dtypes, what)
         return frame
@@ -347,6 +348,19 @@ def row_as_series(frame: pd.DataFrame, place: int) -> pd.Series:
     return pd.Series(cells, index=frame.columns, name=frame.index[place], dtype=object)
 
 
+def _refuse_nested_cells(frame: pd.DataFrame) -> None:
+    """Refuse columns of lists, arrays, sets or mappings, as their first cell tells: nothing can compare them."""
+    for number, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_object_dtype(dtype):
+            continue
+        row, cell = next(((row, cell) for row, cell in enumerate(frame.iloc[:, number]) if cell is not None), (0, None))
+        if isinstance(cell, list | set | dict | np.ndarray):
+            raise InputError(
+                f"Column {frame.columns[number]!r} holds a {type(cell).__name__} in row {frame.index[row]}: a cell "
+                "must be one value, such as a number, text or a date. Split the column into several, or drop it."
+            )
+
+
 def is_quantity(dtype: object) -> bool:
     """Whether a dtype stands for quantities, of which a mean makes sense.
 
@@ -365,7 +379,7 @@ def is_quantity(dtype: object) -> bool:
     )
 
 
-def _replace(frame: pd.DataFrame, fitted: dict[ColumnLabel, pd.Series]) -> pd.DataFrame:
+def _replace_columns(frame: pd.DataFrame, fitted: dict[ColumnLabel, pd.Series]) -> pd.DataFrame:
     return pd.DataFrame({column: fitted.get(column, frame[column]) for column in frame.columns}, index=frame.index)
 
 

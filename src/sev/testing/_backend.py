@@ -88,7 +88,7 @@ def check_backend(
         raise InputError(f"X must be a DataFrame or an array, got {type(X).__name__}.")
     kept = X.copy()
     response, score = own_scores(model, X)
-    backend = _read(model, response)
+    backend = _read_model(model, response)
     _check_encoding(backend, X)
     _check_scores(backend, X, score)
     explainer = _make_explainer(model, X, y, backend)
@@ -104,7 +104,7 @@ def check_backend(
     return compared
 
 
-def _read(model: object, response: str) -> Backend:
+def _read_model(model: object, response: str) -> Backend:
     reader = reader_for(model)
     if reader is None:
         key = f"{type(model).__module__.partition('.')[0]}.{type(model).__name__}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Any
 
@@ -14,7 +14,7 @@ from sev.backends import scorer_for
 from sev.core import Status, brute_force
 from sev.exceptions import InputError, VerificationError
 from sev.explanations import Explanation
-from sev.typing import BoolArray, FloatArray, NativeTable
+from sev.typing import BoolArray, FittedModel, FloatArray, ModelOutput, NativeTable
 
 #: More features than this have too many sets to try all of them.
 MAX_FEATURES = 12
@@ -28,11 +28,13 @@ def require(holds: object, message: str) -> None:
         raise VerificationError(message)
 
 
-def own_scores(model: Any, X: NativeTable) -> tuple[str, Score]:
+def own_scores(model: FittedModel, X: NativeTable) -> tuple[str, Score]:
     """Which output of a model is its score, and a function from a DataFrame to that score of ``classes_[1]``."""
     response = next((name for name in ("predict_proba", "decision_function") if hasattr(model, name)), "call")
     scorer = scorer_for(model)
-    ask = scorer(model) if scorer is not None else getattr(model, response, model)
+    ask: Callable[[NativeTable], ModelOutput] = getattr(model, response) if hasattr(model, response) else model
+    if scorer is not None:
+        ask = scorer(model)
     as_given = isinstance(X, pd.DataFrame)
 
     def score(frame: pd.DataFrame) -> FloatArray:
@@ -53,7 +55,7 @@ def _cast_exactly(frame: pd.DataFrame, dtypes: pd.Series) -> pd.DataFrame:
     return frame.astype(keeps)
 
 
-def _cast_array(frame: pd.DataFrame, dtype: np.dtype[Any]) -> Any:
+def _cast_array(frame: pd.DataFrame, dtype: np.dtype[Any]) -> np.ndarray:
     rows = frame.to_numpy()
     cast = rows.astype(dtype)
     return rows if np.issubdtype(dtype, np.integer) and (cast != rows).any() else cast
@@ -97,5 +99,5 @@ def require_definition(one: Explanation, score: Score, row: object) -> None:
     require(one.sets_complete, f"{where}: all sets are listed, but sets_complete is False.")
 
 
-def _list_sets(sets: Any) -> str:
+def _list_sets(sets: Iterable[Iterable[str]]) -> str:
     return ", ".join(sorted("{" + ", ".join(sorted(names)) + "}" for names in sets))

@@ -259,7 +259,7 @@ def _is_same_class(known: object, value: object) -> bool:
     return isinstance(known, bool) == isinstance(value, bool) and bool(known == value)
 
 
-def _to_plain(value: object) -> Any:
+def _to_plain(value: object) -> Parsed:
     """Mappings as pairs, so that keys that are not text survive."""
     if isinstance(value, Mapping):
         return {"pairs": [[key, _to_plain(entry)] for key, entry in value.items()]}

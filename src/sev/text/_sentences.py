@@ -70,10 +70,10 @@ class Speaker(Vocabulary):
         limited = f"{name}_{statement.scope}"
         if self._letters and f"letter_{name}" in self._texts and f"letter_{limited}" not in self._texts:
             limited = name
-        texts = [self._fill(self._for_letter(limited if limited in self._texts else name, statement))]
+        texts = [self._fill_text(self._for_letter(limited if limited in self._texts else name, statement))]
         if not beside_sentence:
             if self._is_limited(statement):
-                texts.append(self._fill("proof_credible", share=self.percent(statement.min_credibility)))
+                texts.append(self._fill_text("proof_credible", share=self.percent(statement.min_credibility)))
             texts.extend(self._not_permitted(statement))
         return " ".join(text for text in texts if text)
 
@@ -81,23 +81,23 @@ class Speaker(Vocabulary):
         if statement.status is Status.NOT_TARGET:
             return self._tell_decision("not_predicted", statement)
         if statement.status is Status.ERROR:
-            return self._fill("error", reason=statement.reason)
+            return self._fill_text("error", reason=statement.reason)
         predicted = self._tell_decision("predicted", statement)
         if statement.status is Status.UNEXPLAINABLE:
             without = (
-                self._fill("without", restricted=self._tell_restriction(statement)) if statement.restricted else ""
+                self._fill_text("without", restricted=self._tell_restriction(statement)) if statement.restricted else ""
             )
             names = {"tried": "unexplainable_tried", "changes": "unexplainable_any"}
             name = names.get(statement.scope, "unexplainable")
             if self._is_limited(statement) and statement.scope != "tried":
                 name = "unexplainable_credible"
-            return self._fill(name, predicted=predicted, without=without)
+            return self._fill_text(name, predicted=predicted, without=without)
         if not statement.n_sets:
             number = "undecided_one" if statement.lower_bound <= 1 else "undecided_many"
-            return self._fill(number, predicted=predicted, n=statement.lower_bound)
+            return self._fill_text(number, predicted=predicted, n=statement.lower_bound)
         if not statement.features:
-            return self._fill("plus_nothing", predicted=predicted)
-        return self._fill(
+            return self._fill_text("plus_nothing", predicted=predicted)
+        return self._fill_text(
             statement.kind,
             predicted=predicted,
             reasons=self.join([self._make_phrase("is", feature, statement.query) for feature in statement.features]),
@@ -109,16 +109,16 @@ class Speaker(Vocabulary):
         if statement.n_sets > 1:
             number = "many" if statement.n_sets > 2 else "one"
             name = f"other_sets_{number if statement.sets_complete else 'at_least'}"
-            yield self._fill(self._for_letter(name, statement), n=self.count(statement.n_sets - 1))
+            yield self._fill_text(self._for_letter(name, statement), n=self.count(statement.n_sets - 1))
         if statement.status is Status.UNEXPLAINABLE and statement.searched == "candidates":
-            yield self._fill("candidates")
+            yield self._fill_text("candidates")
         if statement.status is Status.FEASIBLE:
             name = "feasible_cost" if statement.minimise == "cost" else "feasible"
-            yield self._fill(self._for_letter(name, statement), n=statement.lower_bound)
+            yield self._fill_text(self._for_letter(name, statement), n=statement.lower_bound)
         yield from self._tell_credibility(statement)
         if statement.compared_with and statement.status not in (Status.NOT_TARGET, Status.ERROR):
             told = tell_reference(statement.compared_with, self, self._wording)
-            yield self._fill("compared_with", reference=told)
+            yield self._fill_text("compared_with", reference=told)
         yield from self._not_permitted(statement)
 
     @staticmethod
@@ -133,14 +133,16 @@ class Speaker(Vocabulary):
         fewest = statement.size_without_limit
         share = self.percent(statement.min_credibility)
         if statement.features:
-            yield self._fill("credible", share=share)
+            yield self._fill_text("credible", share=share)
         if fewest is not None and fewest != len(statement.features):
             number = "one" if fewest == 1 else "many"
-            yield self._fill(f"{'price' if statement.features else 'not_credible'}_{number}", n=fewest, share=share)
+            yield self._fill_text(
+                f"{'price' if statement.features else 'not_credible'}_{number}", n=fewest, share=share
+            )
 
     def _not_permitted(self, statement: Statement) -> Iterator[str]:
         if statement.not_permitted != "none":
-            yield self._fill(self._for_letter(f"not_permitted_{statement.not_permitted}", statement))
+            yield self._fill_text(self._for_letter(f"not_permitted_{statement.not_permitted}", statement))
 
     def _tell_decision(self, name: str, statement: Statement) -> str:
         decision, other = self._labels.decision(statement.target), self._labels.decision(statement.other)
@@ -156,7 +158,7 @@ class Speaker(Vocabulary):
                 name = "not_decided"
             if statement.highest is not None and f"{name}_highest" in self._texts:
                 name = f"{name}_highest"
-        return self._fill(
+        return self._fill_text(
             name,
             by_class=statement.target,
             target=self.decision(statement.target),
@@ -193,10 +195,10 @@ class Speaker(Vocabulary):
         own = self._wording.get(feature, {}).get(name)
         if isinstance(own, Mapping):  # a phrase for each value has no place for several
             several = None
-            own = own.get(self._key(feature, row))
+            own = own.get(self._choose_key(feature, row))
         if own is None:
             variant = name if general is None or several is None else general
-            if several is None and self._key(feature, row) is None and f"{name}_missing" in self._texts:
+            if several is None and self._choose_key(feature, row) is None and f"{name}_missing" in self._texts:
                 variant = f"{name}_missing"
             # who sets the phrase of a language sets it for all
             own = self._texts[name if name in self._overridden and variant not in self._overridden else variant]

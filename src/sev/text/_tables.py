@@ -23,15 +23,15 @@ def html_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     str
         HTML, with every text escaped.
     """
-    first = "".join(f"<th {_LEFT}>{_escape(name)}</th>" for name in head)
+    first = "".join(f"<th {_LEFT}>{_escape_text(name)}</th>" for name in head)
     rows = (
-        "<tr>" + f"<th {_LEFT}>{_escape(line[0])}</th>"
-        + "".join(f"<td {_LEFT}>{_escape(cell)}</td>" for cell in line[1:]) + "</tr>"
+        "<tr>" + f"<th {_LEFT}>{_escape_text(line[0])}</th>"
+        + "".join(f"<td {_LEFT}>{_escape_text(cell)}</td>" for cell in line[1:]) + "</tr>"
         for line in lines
     )  # fmt: skip
     return f"<table><thead><tr>{first}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _escape(text: str) -> str:
+def _escape_text(text: str) -> str:
     """A text as HTML, which a browser may also break after an underscore: names of columns are long words."""
     return html.escape(text).replace("_", "_<wbr>")

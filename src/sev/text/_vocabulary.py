@@ -58,7 +58,7 @@ class Vocabulary:
         str
             The text.
         """
-        return self._fill(name, **fields)
+        return self._fill_text(name, **fields)
 
     def has_text(self, name: str) -> bool:
         """Whether the language has a text of this name.
@@ -147,7 +147,7 @@ class Vocabulary:
         str
             Such as "12.5%", or "12,5 %" in German.
         """
-        return self._fill("percent", value=self.number(100.0 * share, form))
+        return self._fill_text("percent", value=self.number(100.0 * share, form))
 
     def join(self, words: Sequence[str], last: Literal["list_and", "list_or"] = "list_and") -> str:
         """``a``, ``a and b``, ``a, b and c``.
@@ -214,10 +214,10 @@ class Vocabulary:
             Such as "48 months".
         """
         wording = self._wording.get(feature, {})
-        own = wording.get("values", {}).get(self._key(feature, row))
+        own = wording.get("values", {}).get(self._choose_key(feature, row))
         if own is not None:
             return str(own)
-        text = self._format(feature, row, self._columns[feature], wording)
+        text = self._format_value(feature, row, self._columns[feature], wording)
         unit = wording.get("unit")
         return f"{text} {unit}" if unit and text != self._marks["missing"] else text
 
@@ -251,7 +251,7 @@ class Vocabulary:
         """
         several = self.range_text(feature, new, enough, limits or {})
         value = self._value_in_text(feature, new) if several is None else several
-        return self._fill("now", value=value, first=self._value_in_text(feature, old))
+        return self._fill_text("now", value=value, first=self._value_in_text(feature, old))
 
     def range_text(
         self,
@@ -304,10 +304,11 @@ class Vocabulary:
         unit = f" {wording['unit']}" if wording.get("unit") else ""
         [column] = self._columns[feature]
         texts = [
-            "" if math.isinf(end) else self._format(feature, {column: end}, (column,), wording) for end in (low, high)
+            "" if math.isinf(end) else self._format_value(feature, {column: end}, (column,), wording)
+            for end in (low, high)
         ]
         # between two values the unit stands once
-        return self._fill(name, first=texts[0] + ("" if name == "range_between" else unit), last=texts[1] + unit)
+        return self._fill_text(name, first=texts[0] + ("" if name == "range_between" else unit), last=texts[1] + unit)
 
     def _named_values(self, feature: str, enough: EnoughRange) -> list[float]:
         """Numbers of a range that have names."""
@@ -320,21 +321,21 @@ class Vocabulary:
         if len(rows) < 2:
             return None
         if len(rows) > _MOST_CHOICES:
-            return self._fill("range_others", value=self._value_in_text(feature, row), n=len(rows) - 1)
+            return self._fill_text("range_others", value=self._value_in_text(feature, row), n=len(rows) - 1)
         return self.join([self._value_in_text(feature, one) for one in rows], "list_or")
 
-    def _format(self, feature: str, row: Row, columns: tuple[ColumnLabel, ...], wording: Words) -> str:
+    def _format_value(self, feature: str, row: Row, columns: tuple[ColumnLabel, ...], wording: Words) -> str:
         return feature_value(feature, row, columns, digits=wording.get("digits"), **self._marks)
 
     def _value_in_text(self, feature: str, row: Row) -> str:
         """A value inside a sentence: names of categories in quotation marks, unless the user chose the words."""
         text = self.value(feature, row)
-        key = self._key(feature, row)
+        key = self._choose_key(feature, row)
         if not isinstance(key, str) or key in self._wording.get(feature, {}).get("values", {}) or key.startswith("("):
             return text
         return str(self._texts["quoted"].format(value=text))
 
-    def _key(self, feature: str, row: Row) -> Cell:
+    def _choose_key(self, feature: str, row: Row) -> Cell:
         """The value that a phrase may be given for: the cell itself, or the category of a one-hot block."""
         columns = self._columns[feature]
         if len(columns) > 1:
@@ -342,7 +343,7 @@ class Vocabulary:
         value = plain_value(row[columns[0]])
         return value if value is None or not isinstance(value, float) or not value.is_integer() else int(value)
 
-    def _fill(self, name: str, by_class: ClassLabel | None = None, **fields: object) -> str:
+    def _fill_text(self, name: str, by_class: ClassLabel | None = None, **fields: object) -> str:
         if self._letters:
             name = self._choose_variant(name, f"letter_{name}")
         if str(fields.get("n")) == "1":

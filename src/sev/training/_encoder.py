@@ -101,8 +101,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _encode_numbers(self, frame: pd.DataFrame) -> FloatArray:
         found = np.column_stack([_as_float(frame.iloc[:, place], self.columns_[place]) for place in self.numbers_])
         if np.isinf(found).any():
-            column = self.columns_[self.numbers_[int(np.isinf(found).any(axis=0).argmax())]]
-            raise InputError(f"Column {column!r} holds infinity: use finite numbers, or NaN for missing ones.")
+            row, place = (int(places[0]) for places in np.nonzero(np.isinf(found)))
+            raise InputError(
+                f"Column {self.columns_[self.numbers_[place]]!r} holds infinity in row {frame.index[row]}: use finite "
+                "numbers, or NaN for missing ones."
+            )
         return found
 
     def _encode_texts(self, frame: pd.DataFrame) -> np.ndarray:
@@ -121,7 +124,8 @@ def _as_float(values: pd.Series, column: ColumnLabel) -> FloatArray:
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"Column {column!r} was numeric in training, but now holds a value that is not a number: {error}."
+            f"Column {column!r} was numeric in training, but now holds a value that is not a number: {error}. "
+            "Correct the cell, or leave it empty."
         ) from error
 
 

@@ -17,7 +17,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from sev.core import python_value
+from sev.core import list_names, python_value
 from sev.exceptions import InputError, ModelError, TrainingError, TrainingWarning
 from sev.space import TableForm
 from sev.training._base_model import fit_base
@@ -134,16 +134,16 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         rows = _drop_weightless(LabelledRows(frame, labels, weights))
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         held_out = self._hold_out(rows, seed)
-        tolerance = self._settings(seed).rate_tolerance
+        tolerance = self._make_settings(seed).rate_tolerance
         shift = None if held_out is None or tolerance is None else held_out.find_shift(tolerance)
-        fitted = self._fit_rows(rows, replace(self._settings(seed), bias_shift=shift))
+        fitted = self._fit_rows(rows, replace(self._make_settings(seed), bias_shift=shift))
         self.encoder_, self.base_estimator_, self.n_base_fits_ = fitted.encoder, fitted.base, fitted.n_base_fits
         self.final_estimator_ = fitted.trained.estimator
         self.history_ = fitted.trained.history
         self.n_iter_ = len(self.history_)
         self.reference_ = _plain_values(fitted.reference.rows)
         self._refuse_degenerate(fitted)
-        self._expose()
+        self._set_family_attributes()
         self._report_rate(None if held_out is None else held_out.measure_change(tolerance, seed))
         return self
 
@@ -161,7 +161,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Probabilities, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        probabilities: FloatArray = self.final_estimator_.predict_proba(self._encode(X))
+        probabilities: FloatArray = self.final_estimator_.predict_proba(self._encode_rows(X))
         return probabilities
 
     def predict(self, X: NativeTable) -> np.ndarray:
@@ -189,18 +189,18 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             A function from raw to encoded rows, and the fitted estimator of these.
         """
         check_is_fitted(self)
-        return self._encode, self.final_estimator_
+        return self._encode_rows, self.final_estimator_
 
     @abstractmethod
     def _default_base(self, seed: int, n_rows: int) -> BaseEstimator:
         """The base estimator where none is given."""
 
-    def _expose(self) -> None:
+    def _set_family_attributes(self) -> None:
         """Set the fitted attributes of the family."""
 
     # -- parts of fit --------------------------------------------------------------------------------------------------
 
-    def _settings(self, seed: int) -> Settings:
+    def _make_settings(self, seed: int) -> Settings:
         return settings_for(self._family, self.get_params(deep=False), seed)
 
     def _fit_rows(self, rows: LabelledRows, settings: Settings) -> _Fitted:
@@ -211,7 +211,8 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         builder = TaskBuilder(
             reference=self.reference, groups=self.groups, restricted=self.restricted, objective=self.objective
         )
-        column_feature = builder.space(rows.frame).column_feature[encoder.column_source_]
+        space = builder.space(rows.frame)
+        column_feature = space.column_feature[encoder.column_source_]
         task, reference = builder.build(
             rows.frame,
             rows.labels == 1,
@@ -220,15 +221,19 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             weights=rows.weights,
         )
         # of several references some may be real rows with missing values, as the model has seen them
-        if np.isnan(task.reference).any() and not (task.assigned is not None and self._takes_nan()):
+        missing = np.isnan(task.reference)
+        if missing.any() and not (task.assigned is not None and self._takes_nan()):
+            places = np.unique(task.column_feature[np.nonzero(missing)[-1]])
+            names = [space.names[place] for place in places.tolist()]
             raise InputError(
-                "The reference has missing values, which the model does not accept: pass reference= a row without them."
+                f"The reference has missing values ({list_names(names, 5)}), which the model does not accept: pass "
+                "reference= a row without them."
             )
         return _Fitted(encoder, base, n_base_fits, task, reference, train(base, task, settings))
 
     def _hold_out(self, rows: LabelledRows, seed: int) -> HeldOut | None:
         """Scores of rows that were not trained on; None where the share of decisions is not to be held."""
-        settings = self._settings(seed)
+        settings = self._make_settings(seed)
         if self.max_rate_change is None or not settings.rate_penalty:
             return None
         plain = replace(settings, rate_tolerance=None, progress=False)
@@ -301,7 +306,7 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
-    def _encode(self, X: NativeTable) -> FloatArray:
+    def _encode_rows(self, X: NativeTable) -> FloatArray:
         encoded: FloatArray = self.encoder_.transform(self._as_frame(X, fitting=False))
         return encoded
 

@@ -82,7 +82,7 @@ class _Bins:
         # many references, as real rows near the queries, lie among the rows: no tree can cut them out
         every = np.atleast_2d(references)
         few = every if len(every) <= _FEW_REFERENCES else every[:0]
-        self._edges = [_edges(*pair) for pair in zip(columns, few.astype(np.float32).T, strict=True)]
+        self._edges = [_find_edges(*pair) for pair in zip(columns, few.astype(np.float32).T, strict=True)]
 
     def transform(self, rows: FloatArray) -> NDArray[np.float32]:
         """The number of the bin of each value, as trees take it."""
@@ -98,7 +98,7 @@ class _Bins:
             inside.threshold[node] = self._edges[inside.feature[node]][int(inside.threshold[node])]
 
 
-def _edges(column: NDArray[np.float32], references: NDArray[np.float32]) -> NDArray[np.float32]:
+def _find_edges(column: NDArray[np.float32], references: NDArray[np.float32]) -> NDArray[np.float32]:
     """Values between quantiles that have enough rows between themselves and each reference."""
     seen = np.unique(np.quantile(column, np.linspace(0.0, 1.0, _N_BINS + 1), method="nearest"))
     edges = ((seen[:-1] + seen[1:]) / 2).astype(np.float32)
@@ -169,9 +169,9 @@ def _pulls_of(
     """Derivatives of the loss by the logits of the rows, of the reference and of the best neighbours."""
     n_rows = len(rows.logits)
     weights = None if target.weights is None else torch.from_numpy(target.weights)
-    logits, at_reference = _variable(rows.logits), _variable(references.logits)
+    logits, at_reference = _make_variable(rows.logits), _make_variable(references.logits)
     best = [side.best_neighbours(rows.logits) for side in sides]
-    at_best = [_variable(side.neighbours.logits[places]) for side, (places, _) in zip(sides, best, strict=True)]
+    at_best = [_make_variable(side.neighbours.logits[places]) for side, (places, _) in zip(sides, best, strict=True)]
     mine = [None if weights is None else weights[torch.from_numpy(of)] for _, of in best]
     batch = Batch(logits, torch.from_numpy(target.probabilities), weights, torch.from_numpy(target.decisions))
 
@@ -181,10 +181,10 @@ def _pulls_of(
 
     by_row = at_reference if target.assigned is None else at_reference[torch.from_numpy(target.assigned)]
     total = formula.combine(batch, sev_terms(formula), by_row).total
-    first = [n_rows * one for one in _gradients(total, [logits, at_reference, *at_best])]
+    first = [n_rows * one for one in _compute_gradients(total, [logits, at_reference, *at_best])]
     # without a margin no neighbour is far enough: those that are now hold the new tree back
     free = formula.sev_penalty * sum(sev_terms(replace(formula, margin=0.5)), torch.zeros(()))
-    holds = [n_rows * np.abs(one) for one in _gradients(free, at_best)]
+    holds = [n_rows * np.abs(one) for one in _compute_gradients(free, at_best)]
     score = expit(rows.logits)
     curvature = score * (1.0 - score) * (1.0 if target.weights is None else target.weights)
     return [
@@ -197,11 +197,11 @@ def _pulls_of(
     ]
 
 
-def _variable(values: FloatArray) -> Tensor:
+def _make_variable(values: FloatArray) -> Tensor:
     return torch.from_numpy(values.copy()).requires_grad_()
 
 
-def _gradients(value: Tensor, by: list[Tensor]) -> list[FloatArray]:
+def _compute_gradients(value: Tensor, by: list[Tensor]) -> list[FloatArray]:
     found = torch.autograd.grad(value, by, allow_unused=True)
     return [
         np.zeros(len(one)) if gradient is None else gradient.numpy() for gradient, one in zip(found, by, strict=True)

@@ -106,11 +106,11 @@ class _LinearLoss:
         self._settings = settings
         self._formula = settings.formula(problem.rate)
         self._penalty = SEVPenalty(settings, len(task.rows))
-        weights, bias = self._start(problem)
+        weights, bias = self._choose_start(problem)
         self.weights = torch.tensor(weights, dtype=torch.float64, requires_grad=True)
         self.bias = torch.tensor(bias, dtype=torch.float64, requires_grad=True)
 
-    def _start(self, problem: LinearTrainer) -> tuple[FloatArray, float]:
+    def _choose_start(self, problem: LinearTrainer) -> tuple[FloatArray, float]:
         """Weights of the base model, or random ones."""
         settings = self._settings
         weights, bias = problem.start, problem.start_bias
@@ -136,12 +136,12 @@ class _LinearLoss:
         assigned = self._assigned if batch is None or self._assigned is None else self._assigned[batch]
         if assigned is not None:
             reference_logit = reference_logit[assigned]
-        sev = self._sev(_Scored(rows, logits, reference_logit, assigned), seen.weights)
+        sev = self._compute_sev(_Scored(rows, logits, reference_logit, assigned), seen.weights)
         parts = self._formula.combine(seen, sev, reference_logit, sev_penalty=self._penalty.weight)
         self._penalty.see(parts.fit, seen.targets, seen.weights)
         return parts
 
-    def _sev(self, scored: _Scored, weights: Tensor | None) -> Tensor:
+    def _compute_sev(self, scored: _Scored, weights: Tensor | None) -> Tensor:
         objective = self._settings.objective
         if objective == "volume":
             return losses.vol_opt(self.weights[self._varying], scored.reference_logit)

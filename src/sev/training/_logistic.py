@@ -113,6 +113,6 @@ class SEVLogisticRegression(SEVClassifier):
     def _default_base(self, seed: int, n_rows: int) -> BaseEstimator:
         return LogisticRegression(max_iter=1000, random_state=seed)
 
-    def _expose(self) -> None:
+    def _set_family_attributes(self) -> None:
         self.coef_ = self.final_estimator_.coef_
         self.intercept_ = self.final_estimator_.intercept_

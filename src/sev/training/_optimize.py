@@ -153,7 +153,7 @@ def optimize(
     with progress_bar(len(splits) * (1 + len(weights)), "penalty path", "model", verbose) as bar:
         found = [walker.walk(split, settings, bar) for split in splits]
     path = limits.judge(pd.concat([one.lines for one in found]).groupby(level=0, sort=True).mean())
-    chosen, tuned, notes = _apply(tuner, rows, path, settings, limits)
+    chosen, tuned, notes = _tune_on_all_rows(tuner, rows, path, settings, limits)
     against = walker.measure_against(found, chosen)
     record = OptimizationRecord(objective, path, chosen, _tell_reason(path, chosen, limits, notes), validation, against)
     if chosen is None:
@@ -170,7 +170,7 @@ def _why_hopeless(line: pd.Series) -> str:
     return ""
 
 
-def _apply(
+def _tune_on_all_rows(
     tuner: Tuner, rows: Rows, path: pd.DataFrame, settings: dict[float, Settings], limits: Limits
 ) -> tuple[float | None, FittedClassifier, list[str]]:
     """Tune the model itself with the best acceptable penalty that is not degenerate on all rows either."""

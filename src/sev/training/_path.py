@@ -90,21 +90,21 @@ class PathWalker:
 
     def measure_start(self) -> Walked:
         """Figures of the model as it is, on the rows that it was fitted on: a path of one line."""
-        lines = pd.DataFrame.from_dict({0.0: self._measure(self.model, self.rows, self.rows)}, orient="index")
+        lines = pd.DataFrame.from_dict({0.0: self._measure_model(self.model, self.rows, self.rows)}, orient="index")
         return Walked(lines, {0.0: self.model}, self.rows, self.rows)
 
     def walk(self, split: tuple[IntArray, IntArray], path: Mapping[float, Settings], bar: tqdm) -> Walked:
         """Figures of one split: a model fitted on the first rows, as it is and tuned with each penalty."""
         train, rest = self.rows.take(split[0]), self.rows.take(split[1])
         base = fit_with_weights(fresh_copy(self.model), train.X, train.labels, train.training_weights)
-        lines: dict[float, dict[str, float]] = {0.0: self._measure(base, train, rest)}
+        lines: dict[float, dict[str, float]] = {0.0: self._measure_model(base, train, rest)}
         models = {0.0: base}
         bar.update()
         tuner = Tuner.of(base, train.X, train.labels, self.builder, weights=train.training_weights)
         for penalty, settings in path.items():
             try:
                 models[penalty] = tuner.tune(settings)
-                lines[penalty] = self._measure(models[penalty], train, rest)
+                lines[penalty] = self._measure_model(models[penalty], train, rest)
             except TrainingError:
                 lines[penalty] = {"failed": True}
             except PositiveReferenceError:
@@ -162,7 +162,7 @@ class PathWalker:
             max_rows=self.max_rows,
         )
 
-    def _measure(self, model: FittedClassifier, train: Rows, rest: Rows) -> dict[str, float]:
+    def _measure_model(self, model: FittedClassifier, train: Rows, rest: Rows) -> dict[str, float]:
         measure = self._measure_with(train, self.builder.reference)
         line = path_line(measure.of(model, rest.X, rest.labels, rest.weights), self._is_restricted)
         for floor in self.floors:

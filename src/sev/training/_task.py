@@ -58,7 +58,7 @@ class TrainingTask:
 
     def __post_init__(self) -> None:
         if (self.reference.ndim == 1) != (self.assigned is None):
-            raise ValueError("assigned is needed with several references, and must be None with one")
+            raise InputError("assigned is needed with several references, and must be None with one.")
         if not self.allowed.any():
             raise InputError("Every feature is restricted: leave at least one that an explanation may use.")
 

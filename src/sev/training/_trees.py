@@ -45,20 +45,20 @@ class TreeTrainer:
 
     def train(self, settings: Settings) -> Trained:
         """Tune a copy of the estimator."""
-        tables = self._grown(settings) if settings.grow else self._shared(settings)
+        tables = self._grow_tables(settings) if settings.grow else self._make_shared_tables(settings)
         model = _WeightLoss(tables, settings)
         history = minimise([model.weights, model.bias], model.step, len(self._task.rows), settings)
         weights, bias = model.weights.detach(), float(model.bias.detach())
         bias += tables.final_shift(settings, weights, bias)
         return Trained(tables.ensemble.reweighted(weights.numpy().astype(np.float64), bias), history)
 
-    def _shared(self, settings: Settings) -> TreeTables:
+    def _make_shared_tables(self, settings: Settings) -> TreeTables:
         key = settings.objective, settings.seed
         if key not in self._tables:
             self._tables[key] = TreeTables(self._ensemble, self._ensemble.n_trees, self._task, *key)
         return self._tables[key]
 
-    def _grown(self, settings: Settings) -> TreeTables:
+    def _grow_tables(self, settings: Settings) -> TreeTables:
         if not isinstance(self._ensemble, Growable):
             raise ModelError(
                 f"grow={settings.grow} adds trees to scikit-learn's GradientBoostingClassifier, not to "
@@ -135,7 +135,7 @@ class _WeightLoss:
     def step(self, batch: Tensor | None, with_sev: bool) -> losses.LossParts:
         """Loss of a batch."""
         outputs = self._tables.outputs if batch is None else self._tables.outputs[batch]
-        logits = self._logits(outputs)
+        logits = self._compute_logits(outputs)
         seen = losses.Batch.of(logits, batch, self._targets, self._row_weights, self._decisions)
         if not with_sev:
             return losses.LossParts.of_fit(self._formula.fit_term(seen))
@@ -145,16 +145,16 @@ class _WeightLoss:
         weights = None if self._row_weights is None else self._row_weights[rows]
         sev = []
         for plus, neighbours in self._tables.neighbours:
-            best = self._logits(neighbours.best_outputs(self._tables.place[rows], self.weights.detach()))
+            best = self._compute_logits(neighbours.best_outputs(self._tables.place[rows], self.weights.detach()))
             sev.append(self._formula.sev_term(best[:, None], plus=plus, weights=weights))
-        reference_logit = self._logits(self._tables.references)
+        reference_logit = self._compute_logits(self._tables.references)
         if self._assigned is not None:
             reference_logit = reference_logit[self._assigned if batch is None else self._assigned[batch]]
         parts = self._formula.combine(seen, sev, reference_logit, sev_penalty=self._penalty.weight)
         self._penalty.see(parts.fit, seen.targets, seen.weights)
         return parts
 
-    def _logits(self, outputs: Tensor) -> Tensor:
+    def _compute_logits(self, outputs: Tensor) -> Tensor:
         return outputs @ self.weights + self.bias + self._offset
 
 

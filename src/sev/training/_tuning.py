@@ -152,7 +152,7 @@ def with_final(model: FittedClassifier, final: BaseEstimator) -> FittedClassifie
     if isinstance(model, SEVClassifier):
         changed = copy(model)
         changed.final_estimator_ = final
-        changed._expose()
+        changed._set_family_attributes()
         return changed
     return final
 

@@ -17,7 +17,7 @@ def test_catboost_splits_that_do_not_exist_are_refused():
     np.testing.assert_array_equal(read.predict_proba(rows), model.predict_proba(rows))
     core = data[8:]
     trees = _flatbuffer.Table.root(core).table(_catboost._CORE_TREES)
-    start, count = trees._vector(_catboost._SPLITS, 4)
+    start, count = trees._find_vector(_catboost._SPLITS, 4)
     assert count == 8
     refused = 0
     for place in range(start, start + 4 * count, 4):

@@ -53,7 +53,7 @@ def test_xgboost_categories_are_written_anew_without_loss():
         ("split_type", [1, 0, 0], "categories"),
         ("parents", [2**31 - 1, 2, 0], "parent"),
         ("default_left", [7, 0, 0], "side"),
-        ("sum_hessian", [1.0], "another length"),
+        ("sum_hessian", [1.0], "lengths are not the declared"),
     ],
 )
 @pytest.mark.parametrize("form", ["ubj", "json"])
@@ -78,10 +78,10 @@ def test_xgboost_trees_that_lead_nowhere_are_refused(xgboost_model, entry, value
     [
         (("gradient_booster", "model", "tree_info"), [0, 9, 0, 0], "a class that does not exist"),
         (("gradient_booster", "model", "iteration_indptr"), [0, 1, 2, 3, 99], "rounds"),
-        (("gradient_booster", "model", "trees", 2, "id"), 10**9, "other numbers"),
-        (("learner_model_param", "num_feature"), "2", "does not exist|other features"),
+        (("gradient_booster", "model", "trees", 2, "id"), 10**9, "number its trees"),
+        (("learner_model_param", "num_feature"), "2", "does not exist|more features"),
         (("learner_model_param", "num_class"), "-1", "where a number is expected"),
-        (("objective", "name"), "multi:softprob", "many classes"),
+        (("objective", "name"), "multi:softprob", "several classes"),
         (("gradient_booster", "name"), "gblinear", "cannot be read"),
     ],
 )

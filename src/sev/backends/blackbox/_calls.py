@@ -65,10 +65,10 @@ class ModelCalls:
                 start += len(part)
                 capacity -= len(part)
                 if not capacity:
-                    yield from self._call(waiting)
+                    yield from self._call_model(waiting)
                     waiting, capacity = [], self._next_size()
         if waiting:
-            yield from self._call(waiting)
+            yield from self._call_model(waiting)
 
     def _next_size(self) -> int:
         """Vertices for the next call: one at first where the time is limited, since the model may be slow."""
@@ -79,7 +79,7 @@ class ModelCalls:
         seconds = max(0.0, self._deadline - time.monotonic()) * _SHARE_OF_TIME
         return int(np.clip(seconds / max(self._seconds_per_vertex, 1e-9), 1, self.most_per_call))
 
-    def _call(self, batch: list[Request]) -> list[tuple[RowSearch, BoolArray, FloatArray]]:
+    def _call_model(self, batch: list[Request]) -> list[tuple[RowSearch, BoolArray, FloatArray]]:
         batch = [(row, sets) for row, sets in batch if not row.done]
         if self.is_late:
             for row, _ in batch:
@@ -96,9 +96,9 @@ class ModelCalls:
                 raise ValueError(f"the model returned scores of shape {scores.shape} for {len(together)} rows")
         except Exception as error:  # the model may raise anything
             if len(batch) == 1:
-                self._fail(batch[0][0], f"{type(error).__name__}: {error}")
+                self._fail_row(batch[0][0], f"{type(error).__name__}: {error}")
                 return []
-            return [answer for part in batch for answer in self._call([part])]
+            return [answer for part in batch for answer in self._call_model([part])]
         self._seconds_per_vertex = (time.monotonic() - started) / len(together)
         answers = []
         ends = np.cumsum([len(sets) for _, sets in batch])
@@ -106,10 +106,10 @@ class ModelCalls:
             if np.isfinite(some).all():
                 answers.append((row, sets, some))
             else:
-                self._fail(row, f"the model's score of a changed row is {some[~np.isfinite(some)][0]}")
+                self._fail_row(row, f"the model's score of a changed row is {some[~np.isfinite(some)][0]}")
         return answers
 
-    def _fail(self, row: RowSearch, reason: str) -> None:
+    def _fail_row(self, row: RowSearch, reason: str) -> None:
         if not row.done:
             self._builder.error(row.number, reason)
             row.done = True

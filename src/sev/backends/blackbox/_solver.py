@@ -52,10 +52,10 @@ class _Search:
         rows, size = self._rows, 0
         while rows:
             size += 1
-            self._descend([row for row in rows if self._should_descend(row, size)])
+            self._descend_rows([row for row in rows if self._should_descend(row, size)])
             rows = [row for row in rows if not row.done and self._may_try(row, size)]
             for row, sets, scores in self._calls.score(self._solve_level(rows, size)):
-                self._record(row, sets, scores, size)
+                self._record_sets(row, sets, scores, size)
             for row in rows:
                 self._close_level(row, size)
             rows = [row for row in rows if not row.done]
@@ -70,7 +70,7 @@ class _Search:
             self._builder.unexplainable(row.number, n_active=n_active)
             row.done = True
         elif size > self._max_size or row.left <= 0 or self._calls.is_late:
-            self._stop(row, size)
+            self._stop_row(row, size)
         return not row.done
 
     def _solve_level(self, rows: list[RowSearch], size: int) -> Iterator[Request]:
@@ -88,7 +88,7 @@ class _Search:
         np.put_along_axis(sets, row.features[places], True, axis=1)
         return sets
 
-    def _record(self, row: RowSearch, sets: BoolArray, scores: FloatArray, size: int) -> None:
+    def _record_sets(self, row: RowSearch, sets: BoolArray, scores: FloatArray, size: int) -> None:
         across = self._problem.across_sign * scores
         crosses = self._problem.is_across(scores)
         if crosses.any():
@@ -104,9 +104,9 @@ class _Search:
             self._builder.found(row.number, pack(row.found.sets), lower_bound=size, complete=complete)
             row.done = True
         elif row.cut:
-            self._stop(row, size)
+            self._stop_row(row, size)
 
-    def _stop(self, row: RowSearch, size: int) -> None:
+    def _stop_row(self, row: RowSearch, size: int) -> None:
         """End a row's search: sets smaller than ``size`` are proven not to cross."""
         if row.best is None:
             self._builder.undecided(row.number, lower_bound=size)
@@ -129,7 +129,7 @@ class _Search:
         n_active = len(row.features)
         return comb(n_active, size) + comb(n_active, 2) > row.left
 
-    def _descend(self, rows: list[RowSearch]) -> None:
+    def _descend_rows(self, rows: list[RowSearch]) -> None:
         """Change the feature that moves the score most, again and again, until the row crosses or may not go on.
 
         The first step is known from the level of single features.
@@ -139,7 +139,7 @@ class _Search:
         going = rows
         while going:
             best: dict[int, tuple[float, bool, BoolArray]] = {}
-            for row, sets, scores in self._calls.score(self._steps(going)):
+            for row, sets, scores in self._calls.score(self._list_steps(going)):
                 place = int(np.argmax(self._problem.across_sign * scores))
                 reached = float(self._problem.across_sign * scores[place])
                 if row.number not in best or reached > best[row.number][0]:
@@ -149,7 +149,7 @@ class _Search:
         for row in rows:
             row.cut = False  # a descent that was cut proves nothing, and takes nothing from the level
 
-    def _steps(self, rows: list[RowSearch]) -> Iterator[Request]:
+    def _list_steps(self, rows: list[RowSearch]) -> Iterator[Request]:
         for row in rows:
             if row.done:
                 continue

@@ -21,6 +21,11 @@ _ROWS_AT_ONCE = 8192
 _VERTICES_PER_PREDICTION = 64
 
 
+def _tolerance_of(dtype: np.dtype[np.floating]) -> float:
+    """How far scores that are computed in some precision may be apart by rounding."""
+    return 1e-9 if dtype.itemsize >= 8 else max(1e-4, 1024 * unit_roundoff(dtype))
+
+
 class DenseBackend:
     """A network of dense layers whose score is the logistic function of its margin.
 
@@ -55,7 +60,7 @@ class DenseBackend:
     @property
     def score_tolerance(self) -> float:
         """Rounding of networks with well-scaled inputs; others fail the proof and are explained as black boxes."""
-        return 1e-9 if self._dtype.itemsize >= 8 else max(1e-4, 1024 * unit_roundoff(self._dtype))
+        return _tolerance_of(self._dtype)
 
     def encode(self, rows: NativeTable) -> FloatArray:
         """Rows as float64, through the precision in which the model takes them."""
@@ -118,7 +123,7 @@ class ModuleBackend:
     @property
     def score_tolerance(self) -> float:
         """Rounding between batches of different sizes."""
-        return 1e-9 if self._dtype.itemsize >= 8 else max(1e-4, 1024 * unit_roundoff(self._dtype))
+        return _tolerance_of(self._dtype)
 
     def encode(self, rows: NativeTable) -> FloatArray:
         """Rows as float64, through the precision in which the module takes them."""

@@ -48,7 +48,7 @@ class _Beam:
         found: IntArray | None = None
         for wanted in _WIDTHS:
             width = max(1, min(wanted, 4 * search.chunk // search.n_active))  # memory stays that of a few chunks
-            better = self._descend(width, deepest if found is None else found.shape[1] - 1)
+            better = self._grow_sets(width, deepest if found is None else found.shape[1] - 1)
             if better is not None:
                 found = self._thin_out(better)
         if found is None:
@@ -63,7 +63,7 @@ class _Beam:
         self._spent += n_vertices
         return True
 
-    def _descend(self, width: int, deepest: int) -> IntArray | None:
+    def _grow_sets(self, width: int, deepest: int) -> IntArray | None:
         """Change one more feature at a time, keeping the ``width`` sets that are furthest on their way."""
         vertices = self._search.vertices
         frontier = np.zeros((1, 0), dtype=np.int64)

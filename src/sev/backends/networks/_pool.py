@@ -32,14 +32,14 @@ class Pool:
         self._slack = max(self._slack, slack)
         self.total += len(sets)
         if self._kept > 4 * self._max_sets + 4096:
-            kept = self._best(self._max_sets)
+            kept = self._select_best(self._max_sets)
             self._sets, self._reached, self._kept = [kept[0]], [kept[1]], len(kept[0])
 
     def candidates(self) -> IntArray:
         """Sets that may be among the best ``max_sets``, in the order in which they came."""
-        return self._best(self._max_sets)[0]
+        return self._select_best(self._max_sets)[0]
 
-    def _best(self, n: int) -> tuple[IntArray, FloatArray]:
+    def _select_best(self, n: int) -> tuple[IntArray, FloatArray]:
         sets, reached = np.concatenate(self._sets), np.concatenate(self._reached)
         if len(sets) <= n:
             return sets, reached

@@ -81,11 +81,11 @@ class Search:
         for size in range(1, deepest + 1):
             n_sets = math.comb(self.n_active, size)
             if (size == _BEAM_AT and self.budget.deadline < math.inf) or n_sets > left:
-                open_rows = self._descend(builder, open_rows, deepest, known)
+                open_rows = self._try_greedily(builder, open_rows, deepest, known)
             still_open = []
-            for block in self._blocks(open_rows, n_sets):
+            for block in self._split_rows(open_rows, n_sets):
                 for row, level in zip(block, self._search_level(block, size, left), strict=True):
-                    if not self._settle(builder, int(row), size, level, known.get(int(row))):
+                    if not self._settle_row(builder, int(row), size, level, known.get(int(row))):
                         still_open.append(row)
             open_rows = np.array(still_open, dtype=np.int64)
             left -= n_sets
@@ -95,7 +95,9 @@ class Search:
             else:
                 builder.undecided(row, lower_bound=deepest + 1)
 
-    def _descend(self, builder: SolutionBuilder, rows: IntArray, deepest: int, known: dict[int, BoolArray]) -> IntArray:
+    def _try_greedily(
+        self, builder: SolutionBuilder, rows: IntArray, deepest: int, known: dict[int, BoolArray]
+    ) -> IntArray:
         """Look for small sets before a level that may not be finished; returns the rows that are still open."""
         open_rows = []
         for row in rows[~np.isin(rows, list(known))]:
@@ -109,7 +111,7 @@ class Search:
                 known[int(row)] = found
         return np.array([*rows[np.isin(rows, list(known))], *open_rows], dtype=np.int64)
 
-    def _settle(self, builder: SolutionBuilder, row: int, size: int, level: Level, found: BoolArray | None) -> bool:
+    def _settle_row(self, builder: SolutionBuilder, row: int, size: int, level: Level, found: BoolArray | None) -> bool:
         """Record the answer of a row if this level decides it or the budget has ended."""
         number = int(self.rows[row])
         if level.error is not None:
@@ -136,7 +138,7 @@ class Search:
         builder.found(number, masks, lower_bound=size, complete=complete, proven=proven)
         return True
 
-    def _blocks(self, rows: IntArray, n_sets: int) -> list[IntArray]:
+    def _split_rows(self, rows: IntArray, n_sets: int) -> list[IntArray]:
         """Rows that fit into one chunk together."""
         together = max(1, self.chunk // n_sets)
         return [rows[begin : begin + together] for begin in range(0, len(rows), together)]
@@ -200,10 +202,10 @@ class Search:
             across = reached > self._high + error
             undecided = ~(across | (reached < self._low - error))
         if undecided.any():
-            across[undecided] = self._ask(rows[undecided], sets[undecided])
+            across[undecided] = self._score_sets(rows[undecided], sets[undecided])
         return across
 
-    def _ask(self, rows: IntArray, sets: BoolArray) -> BoolArray:
+    def _score_sets(self, rows: IntArray, sets: BoolArray) -> BoolArray:
         """The model's own word."""
         try:
             scores = self.problem.evaluate(self.rows[rows], self._as_features(rows, sets))

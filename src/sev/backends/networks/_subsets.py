@@ -62,7 +62,7 @@ def _extend_prefixes(prefixes: IntArray, n_active: int, n_left: int, limit: int)
     size = prefixes.shape[1] + 1
     if len(prefixes) == comb(n_active - n_left - 1, size - 1) and comb(n_active - n_left, size) <= _REMEMBERED:
         return _all_children(n_active, size, n_left, limit)
-    return _expand(prefixes, n_active, n_left, limit)
+    return _expand_prefixes(prefixes, n_active, n_left, limit)
 
 
 @lru_cache(maxsize=64)
@@ -70,14 +70,14 @@ def _all_children(n_active: int, size: int, n_left: int, limit: int) -> tuple[_P
     """The same for all prefixes at once: each row needs these."""
     flat = chain.from_iterable(combinations(range(n_active - n_left - 1), size - 1))
     prefixes = np.fromiter(flat, dtype=np.int64).reshape(comb(n_active - n_left - 1, size - 1), size - 1)
-    pieces = tuple(_expand(prefixes, n_active, n_left, limit))
+    pieces = tuple(_expand_prefixes(prefixes, n_active, n_left, limit))
     for piece in pieces:
         for array in piece:
             array.setflags(write=False)
     return pieces
 
 
-def _expand(prefixes: IntArray, n_active: int, n_left: int, limit: int) -> Iterator[_Piece]:
+def _expand_prefixes(prefixes: IntArray, n_active: int, n_left: int, limit: int) -> Iterator[_Piece]:
     first = prefixes[:, -1] + 1 if prefixes.shape[1] else np.zeros(1, dtype=np.int64)
     ends = np.cumsum(n_active - n_left - first)
     begin = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit
@@ -102,6 +102,6 @@ class TreeBackend:
     def _solver(self) -> Solver:
         return Solver(self.forest, self.noise + self.own_noise, 8.0 * self.own_noise)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is made on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "_solver"}

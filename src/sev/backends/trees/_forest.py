@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +71,7 @@ class Forest:
             self.nodes, self.values, self.roots, self.category_first, self.category_words, self.n_columns, self.base
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is made on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "native"}
 
@@ -97,9 +96,9 @@ def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Fores
     offset = n_leaves = leaf_depths = depth = 0
     magnitude = abs(base)
     for number, tree in enumerate(trees):
-        _check(tree, number, n_columns)
+        _check_tree(tree, number, n_columns)
         order, depths, left = _breadth_first(tree, number, offset)
-        parts.append(_pack(tree, order, left, sets))
+        parts.append(_pack_nodes(tree, order, left, sets))
         roots[number] = offset
         leaves = left == 0
         offset += order.size
@@ -123,7 +122,7 @@ def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Fores
     )
 
 
-def _check(tree: Tree, number: int, n_columns: int) -> None:
+def _check_tree(tree: Tree, number: int, n_columns: int) -> None:
     """Refuse what compiled code would trust, except cycles, which are met on the way down."""
     n_nodes = tree.left.size
     others = (tree.right, tree.column, tree.threshold, tree.value, tree.nan_left, tree.zero_missing)
@@ -172,7 +171,7 @@ def _breadth_first(tree: Tree, number: int, offset: int) -> tuple[IntArray, IntA
     return np.concatenate(order), np.concatenate(depths), np.concatenate(lefts)
 
 
-def _pack(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]) -> tuple[IntArray, FloatArray]:
+def _pack_nodes(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]) -> tuple[IntArray, FloatArray]:
     inner = left != 0
     flags = np.zeros(order.size, dtype=np.int64)
     if tree.nan_left is not None:
@@ -192,7 +191,7 @@ def _pack(tree: Tree, order: IntArray, left: IntArray, sets: list[Sequence[int]]
     return nodes.astype(np.int64), values
 
 
-def _pack_members(members: Sequence[int]) -> Any:
+def _pack_members(members: Sequence[int]) -> np.ndarray:
     numbers = np.asarray(members, dtype=np.int64)
     words = np.zeros(int(numbers.max(initial=0)) // 64 + 1, dtype=np.uint64)
     np.bitwise_or.at(words, numbers // 64, np.uint64(1) << (numbers % 64).astype(np.uint64))

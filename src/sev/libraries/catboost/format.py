@@ -89,7 +89,7 @@ def _check_trees(trees: Table, n_splits: int) -> None:
     n_values = len(trees.vector(_LEAF_VALUES, "<f8"))
     fits = 0 < dimension < _MOST_FEATURES and (sizes >= 0).all() and sizes.sum() == len(splits)
     if not fits or not np.array_equal(starts, np.cumsum(sizes) - sizes):
-        raise ArchiveError("The CatBoost model has trees of sizes that it does not declare.")
+        raise ArchiveError("The CatBoost model has trees whose sizes are not the declared ones.")
     steps = trees.vector(_STEPS, "<u4")
     if not len(steps):
         if (sizes > _DEEPEST).any() or (dimension * (1 << sizes)).sum() != n_values:
@@ -108,7 +108,7 @@ def _check_steps(
 ) -> None:
     """Trees that are not symmetric: each node says how far on its children stand."""
     if len(steps) != sizes.sum() or len(leaves) != len(steps):
-        raise ArchiveError("The CatBoost model has trees of sizes that it does not declare.")
+        raise ArchiveError("The CatBoost model has trees whose sizes are not the declared ones.")
     ends = np.repeat(starts + sizes, sizes)
     place = np.arange(len(steps))
     for step in (steps & 0xFFFF, steps >> 16):

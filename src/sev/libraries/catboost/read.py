@@ -63,7 +63,7 @@ class _Export(TypedDict, total=False):
 def read_classifier(model: CatBoostClassifier, response: Response) -> TreeBackend:
     """Read CatBoostClassifier."""
     check_binary(model, response)
-    stored = _export(model)
+    stored = _export_json(model)
     loss = stored["model_info"].get("params", {}).get("loss_function", {}).get("type", "Logloss")
     if loss not in {"Logloss", "CrossEntropy"}:
         raise CannotReadError(f"the loss {loss} is not supported by the exact search")
@@ -77,7 +77,7 @@ def read_classifier(model: CatBoostClassifier, response: Response) -> TreeBacken
     forest = build_forest(trees, n_columns=len(model.feature_names_), base=base)
     return TreeBackend(
         forest=forest,
-        encoder=partial(_encode, columns=columns, codes=_Codes(model) if columns.one_hot else None),
+        encoder=partial(_encode_rows, columns=columns, codes=_Codes(model) if columns.one_hot else None),
         link=Link("logistic", 1.0),
         noise=1e-13 * forest.magnitude,
         takes_missing=True,
@@ -97,7 +97,7 @@ def decision_rule(model: CatBoostClassifier) -> DecisionRule | None:
     return DecisionRule("predict_proba", float(model.get_probability_threshold()))
 
 
-def _export(model: CatBoostClassifier) -> _Export:
+def _export_json(model: CatBoostClassifier) -> _Export:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         try:
@@ -155,16 +155,16 @@ def _read_oblivious_tree(tree: _Node, columns: _Columns, scale: float) -> Tree:
     return Tree(
         left=np.where(inner, 2 * node + 1, -1),
         right=np.where(inner, 2 * node + 2, -1),
-        column=_pick([split[0] for split in splits], at, inner).astype(np.int64),
-        threshold=_pick([split[1] for split in splits], at, inner),
+        column=_pick_splits([split[0] for split in splits], at, inner).astype(np.int64),
+        threshold=_pick_splits([split[1] for split in splits], at, inner),
         value=values,
-        nan_left=_pick([split[2] for split in splits], at, inner).astype(np.bool_),
+        nan_left=_pick_splits([split[2] for split in splits], at, inner).astype(np.bool_),
         categories=categories,
         outside_left=True,
     )
 
 
-def _pick(values: list[float], at: IntArray, inner: BoolArray) -> FloatArray:
+def _pick_splits(values: list[float], at: IntArray, inner: BoolArray) -> FloatArray:
     return np.where(inner, np.asarray(values, dtype=np.float64)[at], 0.0) if values else np.zeros(at.size)
 
 
@@ -221,7 +221,7 @@ class _Codes:
         return self._known[value, feature]
 
 
-def _encode(rows: NativeTable, columns: _Columns, codes: _Codes | None) -> FloatArray:
+def _encode_rows(rows: NativeTable, columns: _Columns, codes: _Codes | None) -> FloatArray:
     if not columns.categorical:
         return single_precision(rows)
     table = to_frame(rows)

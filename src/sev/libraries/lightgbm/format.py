@@ -69,7 +69,7 @@ def checked_text(text: str) -> str:
     blocks = [lines[start:end] for start, end in zip(starts, [*starts[1:], ends[0]], strict=True)]
     trees = [_write_tree(block, number, header.n_features) for number, block in enumerate(blocks)]
     if len(trees) % header.trees_each:
-        raise ArchiveError("The LightGBM model text has a round of trees that is not complete.")
+        raise ArchiveError("The LightGBM model text has an incomplete round of trees.")
     sizes = " ".join(str(len(tree.encode())) for tree in trees)
     whole = [
         *header.lines,
@@ -98,13 +98,13 @@ class _Header:
         told = re.search(r"num_class:(\S+)", objective)
         # the objective turns as many outputs into probabilities as it says
         if (told and told.group(1) != str(n_classes)) or (not told and "multiclass" in objective):
-            raise ArchiveError("The LightGBM model text has an objective with another number of classes.")
+            raise ArchiveError("The LightGBM model text has an objective for a different number of classes.")
         if told and self.trees_each != n_classes:
             raise ArchiveError("The LightGBM model text has too few trees for its classes.")
         names = entries.get("feature_names", "").split(" ")
         infos = entries.get("feature_infos", "").split(" ")
         if len(names) != self.n_features or len(infos) != self.n_features:
-            raise ArchiveError("The LightGBM model text names another number of features than it has.")
+            raise ArchiveError("The LightGBM model text does not name as many features as it declares.")
         self.lines = ["tree", f"version={_write_version(entries)}", f"num_class={n_classes}"]
         self.lines += [f"num_tree_per_iteration={self.trees_each}", f"label_index={_write_label(entries)}"]
         self.lines += [f"max_feature_idx={self.n_features - 1}"]
@@ -161,17 +161,17 @@ def _check_tree(
         wanted = lengths.get(_LISTS[name][0])
         # a tree of one leaf has empty lists of some kinds
         if wanted is not None and len(values) != wanted and not (n_leaves == 1 and len(values) <= 1):
-            raise ArchiveError(f"{what} has lists of other lengths than it declares.")
+            raise ArchiveError(f"{what} has lists whose lengths are not the declared ones.")
     if len(lists.get("leaf_value", ())) != n_leaves:
-        raise ArchiveError(f"{what} has lists of other lengths than it declares.")
+        raise ArchiveError(f"{what} has lists whose lengths are not the declared ones.")
     if n_leaves > 1:
         if any(len(lists.get(name, ())) != lengths[_LISTS[name][0]] for name in _NEEDED):
-            raise ArchiveError(f"{what} lacks lists.")
+            raise ArchiveError(f"{what} lacks lists that every tree has.")
         _check_nodes(lists, n_leaves, n_features, what)
         _check_categories(lists, n_cats, what)
     if linear:
-        counts = _integers(lists.get("num_features", []))
-        chosen = _integers(lists.get("leaf_features", []))
+        counts = _as_integers(lists.get("num_features", []))
+        chosen = _as_integers(lists.get("leaf_features", []))
         fits = len(counts) == n_leaves == len(lists.get("leaf_const", ())) and (counts >= 0).all()
         fits = fits and counts.sum() == len(chosen) == len(lists.get("leaf_coeff", ()))
         if not fits or ((chosen < 0) | (chosen >= n_features)).any():
@@ -180,23 +180,23 @@ def _check_tree(
 
 def _check_nodes(lists: dict[str, list[str]], n_leaves: int, n_features: int, what: str) -> None:
     inner = n_leaves - 1
-    children = np.array([_integers(lists["left_child"]), _integers(lists["right_child"])])
+    children = np.array([_as_integers(lists["left_child"]), _as_integers(lists["right_child"])])
     later = (children < 0) | (children > np.arange(inner))  # so that each way ends
     if not later.all() or (children >= inner).any() or (children < -n_leaves).any():
         raise ArchiveError(f"{what} refers to a node that does not exist.")
     check_depth(children[0], children[1], what)
-    features = _integers(lists["split_feature"])
+    features = _as_integers(lists["split_feature"])
     if ((features < 0) | (features >= n_features)).any():
         raise ArchiveError(f"{what} refers to a feature that does not exist.")
-    decisions = _integers(lists["decision_type"])
+    decisions = _as_integers(lists["decision_type"])
     if ((decisions < -128) | (decisions > 127)).any():
         raise ArchiveError(f"{what} has an unknown type of decision.")
 
 
 def _check_categories(lists: dict[str, list[str]], n_cats: int, what: str) -> None:
     """Nodes that ask for a category name a set of bits by its number, in place of a threshold."""
-    chosen = _integers(lists["decision_type"]) & _CATEGORICAL == 1
-    bounds, bits = _integers(lists.get("cat_boundaries", [])), _integers(lists.get("cat_threshold", []))
+    chosen = _as_integers(lists["decision_type"]) & _CATEGORICAL == 1
+    bounds, bits = _as_integers(lists.get("cat_boundaries", [])), _as_integers(lists.get("cat_threshold", []))
     fits = len(bounds) == (n_cats + 1 if n_cats else len(bounds)) and ((bits >= 0) & (bits < 1 << 32)).all()
     if n_cats:
         fits = fits and bounds[0] == 0 and (np.diff(bounds) >= 0).all() and bounds[-1] == len(bits)
@@ -253,7 +253,7 @@ def _check_numbers(text: str, integers: bool, what: str) -> list[str]:
     return values
 
 
-def _integers(values: ArrayLike) -> np.ndarray:
+def _as_integers(values: ArrayLike) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from sev.backends import CannotReadError
 from sev.backends.trees import Link, Tree, TreeBackend, build_forest, to_codes, to_frame, with_wide_zero
+from sev.exceptions import InputError
 from sev.libraries._checks import check_binary, check_call
 from sev.typing import BoolArray, Cell, FloatArray, NativeTable, Response
 
@@ -25,13 +26,13 @@ _MISSING_IS_ZERO = 1  # in bits 2 and 3 of a decision type
 def read_classifier(model: LGBMClassifier, response: Response) -> TreeBackend:
     """Read LGBMClassifier."""
     check_binary(model, response)
-    return _read(model.booster_)
+    return _read_booster_form(model.booster_)
 
 
 def read_booster(model: Booster, response: Response) -> TreeBackend:
     """Read a raw Booster."""
     check_call(response)
-    return _read(model)
+    return _read_booster_form(model)
 
 
 def booster_scorer(model: Booster) -> Callable[[NativeTable], FloatArray]:
@@ -42,7 +43,7 @@ def booster_scorer(model: Booster) -> Callable[[NativeTable], FloatArray]:
 def category_places(model: LGBMClassifier | Booster, n_columns: int) -> list[int]:
     """Positions of the columns that the model takes as categories."""
     booster = getattr(model, "booster_", model)
-    return _find_categorical(_fields(booster.model_to_string(num_iteration=1).partition("\nTree=")[0]))
+    return _find_categorical(_read_fields(booster.model_to_string(num_iteration=1).partition("\nTree=")[0]))
 
 
 def _find_categorical(header: dict[str, str]) -> list[int]:
@@ -51,11 +52,11 @@ def _find_categorical(header: dict[str, str]) -> list[int]:
     return [column for column, info in enumerate(infos) if info not in {"none", ""} and not info.startswith("[")]
 
 
-def _read(booster: Booster) -> TreeBackend:
+def _read_booster_form(booster: Booster) -> TreeBackend:
     # As prediction does: the best iteration after early stopping, else all.
     text = booster.model_to_string()
     head, *blocks = text.partition("\nend of trees")[0].split("\nTree=")
-    header = _fields(head)
+    header = _read_fields(head)
     name, *options = header.get("objective", "custom").split()
     settings = dict(option.split(":") for option in options if ":" in option)
     if name not in {"binary", "cross_entropy"}:
@@ -64,13 +65,13 @@ def _read(booster: Booster) -> TreeBackend:
         raise CannotReadError("it has more than one output")
     averaged = "average_output" in head.split("\n")
     weight = 1.0 / max(1, len(blocks)) if averaged else 1.0
-    trees = [_read_tree(_fields(block)) for block in blocks]
+    trees = [_read_tree(_read_fields(block)) for block in blocks]
     n_columns = int(header["max_feature_idx"]) + 1
     forest = build_forest(trees, n_columns=n_columns, base=0.0)
     categories = booster.pandas_categorical
     return TreeBackend(
         forest=forest,
-        encoder=partial(_encode, categories=categories) if categories else with_wide_zero,
+        encoder=partial(_encode_rows, categories=categories) if categories else with_wide_zero,
         link=Link("logistic", weight * float(settings.get("sigmoid", 1.0))),
         noise=1e-14 * forest.magnitude,
         takes_missing=True,
@@ -78,7 +79,7 @@ def _read(booster: Booster) -> TreeBackend:
     )
 
 
-def _fields(block: str) -> dict[str, str]:
+def _read_fields(block: str) -> dict[str, str]:
     pairs = (line.partition("=") for line in block.split("\n"))
     return {name: value for name, equals, value in pairs if equals}
 
@@ -132,7 +133,7 @@ def _read_numbers(text: str, dtype: type[np.generic]) -> np.ndarray:
     return np.array(text.split(), dtype=dtype)
 
 
-def _encode(rows: NativeTable, categories: list[list[Cell]]) -> FloatArray:
+def _encode_rows(rows: NativeTable, categories: list[list[Cell]]) -> FloatArray:
     return with_wide_zero(_with_codes(to_frame(rows), categories))
 
 
@@ -143,7 +144,7 @@ def _with_codes(table: NativeTable, categories: list[list[Cell]]) -> NativeTable
     table = table.copy(deep=False)
     columns = [column for column, dtype in enumerate(table.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
     if len(columns) != len(categories):
-        raise ValueError(
+        raise InputError(
             f"the rows have {len(columns)} columns of categories, but the model was trained with {len(categories)}"
         )
     for column, known in zip(columns, categories, strict=True):

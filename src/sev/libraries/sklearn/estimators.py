@@ -51,33 +51,33 @@ def _n_features(model: BaseEstimator) -> int:
 # -- trees and ensembles -----------------------------------------------------------------------------------------------
 
 
-def _decision_tree(model: BaseEstimator) -> None:
+def _check_decision_tree(model: BaseEstimator) -> None:
     from sklearn.tree._tree import Tree
 
     inner = _read_attribute(model, "tree_")
     if inner is not None and (type(inner) is not Tree or inner.n_features != _n_features(model)):
-        raise _refuse(model, "whose tree has other features")
+        raise _refuse(model, "whose tree has a different number of features")
 
 
-def _fitted_trees(model: BaseEstimator, estimators: Iterable[BaseEstimator], n_features: int) -> None:
+def _check_fitted_trees(model: BaseEstimator, estimators: Iterable[BaseEstimator], n_features: int) -> None:
     from sklearn.tree import BaseDecisionTree
 
     for one in estimators:
         inner = one.__dict__.get("tree_") if isinstance(one, BaseDecisionTree) else None
         if inner is None or inner.n_features != n_features:
-            raise _refuse(model, "with a tree of other features")
+            raise _refuse(model, "whose trees have a different number of features")
 
 
-def _forest(model: BaseEstimator) -> None:
+def _check_forest(model: BaseEstimator) -> None:
     estimators = _read_attribute(model, "estimators_")
     if estimators is None:
         return
     if not isinstance(estimators, list):
         raise _refuse(model, "whose trees are not a list")
-    _fitted_trees(model, estimators, _n_features(model))
+    _check_fitted_trees(model, estimators, _n_features(model))
 
 
-def _isolation_forest(model: BaseEstimator) -> None:
+def _check_isolation_forest(model: BaseEstimator) -> None:
     estimators, chosen = _read_attribute(model, "estimators_"), _read_attribute(model, "estimators_features_")
     if estimators is None:
         return
@@ -89,17 +89,17 @@ def _isolation_forest(model: BaseEstimator) -> None:
         raise _refuse(model, "whose trees and features do not fit together")
     if most > _n_features(model):
         raise _refuse(model, "whose trees and features do not fit together")
-    _fitted_trees(model, estimators, int(most))
+    _check_fitted_trees(model, estimators, int(most))
 
 
-def _gradient_boosting(model: BaseEstimator) -> None:
+def _check_gradient_boosting(model: BaseEstimator) -> None:
     estimators = _read_attribute(model, "estimators_")
     if estimators is None:
         return
     if not isinstance(estimators, np.ndarray) or estimators.dtype != object or estimators.ndim != 2:
-        raise _refuse(model, "whose trees are not a table")
+        raise _refuse(model, "whose trees are not in a two-dimensional array")
     n_features = _n_features(model)
-    _fitted_trees(model, estimators.ravel(), n_features)
+    _check_fitted_trees(model, estimators.ravel(), n_features)
     for one in estimators.ravel():
         if one.tree_.n_outputs != 1 or one.tree_.max_n_classes != 1:
             raise _refuse(model, "whose trees have more than one value")
@@ -109,7 +109,7 @@ def _gradient_boosting(model: BaseEstimator) -> None:
         raise _refuse(model, "whose trees and first predictions do not fit together")
 
 
-def _tree_predictor(model: BaseEstimator) -> None:
+def _check_tree_predictor(model: BaseEstimator) -> None:
     nodes = _read_attribute(model, "nodes")
     from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
 
@@ -125,7 +125,7 @@ def _tree_predictor(model: BaseEstimator) -> None:
         raise _refuse(model, "that refers to a set of categories that does not exist")
 
 
-def _histogram_boosting(model: BaseEstimator) -> None:
+def _check_histogram_boosting(model: BaseEstimator) -> None:
     rounds = _read_attribute(model, "_predictors")
     if rounds is None:
         return
@@ -152,7 +152,7 @@ def _histogram_boosting(model: BaseEstimator) -> None:
 # -- neighbours, clusters, support vectors -----------------------------------------------------------------------------
 
 
-def _neighbours(model: BaseEstimator) -> None:
+def _check_neighbours(model: BaseEstimator) -> None:
     points = _read_attribute(model, "_fit_X")
     if points is None:
         return
@@ -160,14 +160,14 @@ def _neighbours(model: BaseEstimator) -> None:
     if not isinstance(points, np.ndarray) or points.ndim != 2 or points.dtype.kind not in "fiub":
         raise _refuse(model, "whose points are not numbers")
     if points.shape[1] != n_features or _read_attribute(model, "n_samples_fit_") != len(points):
-        raise _refuse(model, "whose points have other features")
-    _search_tree(model, points)
+        raise _refuse(model, "whose points have a different number of features")
+    _check_search_tree(model, points)
     for name in ("effective_metric_params_", "metric_params"):
-        _metric_options(model, _read_attribute(model, name), n_features)
-    _neighbour_labels(model, len(points))
+        _check_metric_options(model, _read_attribute(model, name), n_features)
+    _check_neighbour_labels(model, len(points))
 
 
-def _search_tree(model: BaseEstimator, points: np.ndarray) -> None:
+def _check_search_tree(model: BaseEstimator, points: np.ndarray) -> None:
     from sklearn.neighbors import BallTree, KDTree
 
     inner, method = _read_attribute(model, "_tree"), _read_attribute(model, "_fit_method")
@@ -175,21 +175,21 @@ def _search_tree(model: BaseEstimator, points: np.ndarray) -> None:
     if method not in kinds or type(inner) is not kinds[method]:
         raise _refuse(model, "whose search tree is of another kind")
     if inner is not None and np.asarray(inner.data).shape != points.shape:
-        raise _refuse(model, "whose search tree has other points")
+        raise _refuse(model, "whose search tree holds different points")
 
 
-def _metric_options(model: BaseEstimator, options: object, n_features: int) -> None:
+def _check_metric_options(model: BaseEstimator, options: object, n_features: int) -> None:
     if options is None:
         return
     if not isinstance(options, dict) or not set(options) <= _METRIC_OPTIONS:
-        raise _refuse(model, "with options of its metric that are not known")
+        raise _refuse(model, "whose metric has unknown options")
     for value in (one for one in options.values() if one is not None):
         array = np.asarray(value)
         if array.dtype.kind not in "fiu" or array.shape not in ((), (n_features,), (n_features, n_features)):
-            raise _refuse(model, "with options of its metric that are not numbers")
+            raise _refuse(model, "whose metric has options that are not numbers")
 
 
-def _neighbour_labels(model: BaseEstimator, n_points: int) -> None:
+def _check_neighbour_labels(model: BaseEstimator, n_points: int) -> None:
     """Positions of classes, which compiled code counts with."""
     labels, classes = _read_attribute(model, "_y"), _read_attribute(model, "classes_")
     if labels is None or classes is None:
@@ -202,22 +202,22 @@ def _neighbour_labels(model: BaseEstimator, n_points: int) -> None:
         raise _refuse(model, "whose labels and classes do not fit together")
     for column, known in zip(columns.T, lists, strict=True):
         if len(column) and (column.min() < 0 or column.max() >= len(known)):
-            raise _refuse(model, "with labels that are not classes")
+            raise _refuse(model, "whose labels refer to classes that do not exist")
 
 
-def _centres(name: str) -> Callable[[BaseEstimator], None]:
+def _make_check_of_centres(name: str) -> Callable[[BaseEstimator], None]:
     def check_centres(model: BaseEstimator) -> None:
         centres = _read_attribute(model, name)
         if centres is None:
             return
         fits = isinstance(centres, np.ndarray) and centres.ndim == 2 and centres.dtype.kind == "f"
         if not fits or centres.shape[1] != _n_features(model) or not len(centres):
-            raise _refuse(model, "whose centres have other features")
+            raise _refuse(model, "whose centres have a different number of features")
 
     return check_centres
 
 
-def _support_vectors(model: BaseEstimator) -> None:
+def _check_support_vectors(model: BaseEstimator) -> None:
     vectors = _read_attribute(model, "support_vectors_")
     if vectors is None:
         return
@@ -257,7 +257,7 @@ def _is_vector_classifier(model: BaseEstimator) -> bool:
 # -- positions in sparse tables, and files -----------------------------------------------------------------------------
 
 
-def _one_hot(model: BaseEstimator) -> None:
+def _check_one_hot(model: BaseEstimator) -> None:
     """Positions of categories become positions in a sparse table, which compiled code does not check."""
     categories = _read_attribute(model, "categories_")
     if categories is None:
@@ -288,7 +288,7 @@ def _one_hot(model: BaseEstimator) -> None:
         raise _refuse(model, "whose categories and columns do not fit together")
 
 
-def _vectorizer(model: BaseEstimator) -> None:
+def _check_vectorizer(model: BaseEstimator) -> None:
     if _read_attribute(model, "input") != "content":
         raise _refuse(model, "that opens files")
     pattern = _read_attribute(model, "token_pattern")
@@ -297,7 +297,7 @@ def _vectorizer(model: BaseEstimator) -> None:
     hashed = _read_attribute(model, "n_features")
     if hashed is not None and not (isinstance(hashed, int) and 0 < hashed <= _LARGEST_HASH):
         raise _refuse(model, "with too many columns")
-    _vocabulary(model)
+    _check_vocabulary(model)
 
 
 def _may_run_long(pattern: str) -> bool:
@@ -306,19 +306,19 @@ def _may_run_long(pattern: str) -> bool:
     return bool(re.search(r"\)\s*[*+{]", pattern)) or len(repeats) > _MOST_REPEATS or "(?P=" in pattern
 
 
-def _vocabulary(model: BaseEstimator) -> None:
+def _check_vocabulary(model: BaseEstimator) -> None:
     words = _read_attribute(model, "vocabulary_")
     if words is not None and (
-        not isinstance(words, dict) or sorted(map(_position, words.values())) != list(range(len(words)))
+        not isinstance(words, dict) or sorted(map(_read_position, words.values())) != list(range(len(words)))
     ):
-        raise _refuse(model, "whose words do not have a column each")
+        raise _refuse(model, "whose words do not each have a column")
 
 
-def _position(value: object) -> int:
+def _read_position(value: object) -> int:
     return int(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else -1
 
 
-def _one_vs_rest(model: BaseEstimator) -> None:
+def _check_one_vs_rest(model: BaseEstimator) -> None:
     """Its predictions become rows of a sparse table, which compiled code does not check."""
     estimators, binarizer = _read_attribute(model, "estimators_"), _read_attribute(model, "label_binarizer_")
     if estimators is None or getattr(binarizer, "y_type_", None) == "multiclass":
@@ -335,37 +335,37 @@ def _one_vs_rest(model: BaseEstimator) -> None:
             raise _refuse(model, "whose estimators predict more than one value")
 
 
-def _agglomeration(model: BaseEstimator) -> None:
+def _check_agglomeration(model: BaseEstimator) -> None:
     labels = _read_attribute(model, "labels_")
     if labels is None:
         return
     fits = isinstance(labels, np.ndarray) and labels.dtype.kind in "iu"
     if not fits or labels.min(initial=0) < 0 or labels.max(initial=0) >= max(len(labels), 1):
-        raise _refuse(model, "with clusters that do not exist")
+        raise _refuse(model, "that refers to clusters that do not exist")
 
 
-def _label_binarizer(model: BaseEstimator) -> None:
+def _check_label_binarizer(model: BaseEstimator) -> None:
     if _read_attribute(model, "_cached_dict") is not None:
         raise _refuse(model, "with a table of class positions, which scikit-learn does not save")
 
 
 _CHECKS: dict[str, Callable[[BaseEstimator], None]] = {
-    "sklearn.tree._classes.BaseDecisionTree": _decision_tree,
-    "sklearn.ensemble._forest.BaseForest": _forest,
-    "sklearn.ensemble._iforest.IsolationForest": _isolation_forest,
-    "sklearn.ensemble._gb.BaseGradientBoosting": _gradient_boosting,
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _tree_predictor,
-    "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.BaseHistGradientBoosting": _histogram_boosting,
-    "sklearn.neighbors._base.NeighborsBase": _neighbours,
-    "sklearn.neighbors._nearest_centroid.NearestCentroid": _centres("centroids_"),
-    "sklearn.cluster._kmeans._BaseKMeans": _centres("cluster_centers_"),
-    "sklearn.cluster._mean_shift.MeanShift": _centres("cluster_centers_"),
-    "sklearn.cluster._affinity_propagation.AffinityPropagation": _centres("cluster_centers_"),
-    "sklearn.svm._base.BaseLibSVM": _support_vectors,
-    "sklearn.preprocessing._encoders.OneHotEncoder": _one_hot,
-    "sklearn.feature_extraction.text._VectorizerMixin": _vectorizer,
-    "sklearn.feature_extraction._dict_vectorizer.DictVectorizer": _vocabulary,
-    "sklearn.preprocessing._label.MultiLabelBinarizer": _label_binarizer,
-    "sklearn.multiclass.OneVsRestClassifier": _one_vs_rest,
-    "sklearn.cluster._agglomerative.FeatureAgglomeration": _agglomeration,
+    "sklearn.tree._classes.BaseDecisionTree": _check_decision_tree,
+    "sklearn.ensemble._forest.BaseForest": _check_forest,
+    "sklearn.ensemble._iforest.IsolationForest": _check_isolation_forest,
+    "sklearn.ensemble._gb.BaseGradientBoosting": _check_gradient_boosting,
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _check_tree_predictor,
+    "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.BaseHistGradientBoosting": _check_histogram_boosting,
+    "sklearn.neighbors._base.NeighborsBase": _check_neighbours,
+    "sklearn.neighbors._nearest_centroid.NearestCentroid": _make_check_of_centres("centroids_"),
+    "sklearn.cluster._kmeans._BaseKMeans": _make_check_of_centres("cluster_centers_"),
+    "sklearn.cluster._mean_shift.MeanShift": _make_check_of_centres("cluster_centers_"),
+    "sklearn.cluster._affinity_propagation.AffinityPropagation": _make_check_of_centres("cluster_centers_"),
+    "sklearn.svm._base.BaseLibSVM": _check_support_vectors,
+    "sklearn.preprocessing._encoders.OneHotEncoder": _check_one_hot,
+    "sklearn.feature_extraction.text._VectorizerMixin": _check_vectorizer,
+    "sklearn.feature_extraction._dict_vectorizer.DictVectorizer": _check_vocabulary,
+    "sklearn.preprocessing._label.MultiLabelBinarizer": _check_label_binarizer,
+    "sklearn.multiclass.OneVsRestClassifier": _check_one_vs_rest,
+    "sklearn.cluster._agglomerative.FeatureAgglomeration": _check_agglomeration,
 }

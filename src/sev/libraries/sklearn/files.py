@@ -106,21 +106,21 @@ def _grown_again(kind: type[_SearchTree], state: object) -> _SearchTree:
 
 def euclidean_distance(state: object, arguments: tuple[object, ...]) -> DistanceMetric:
     """The metric, made anew."""
-    return _metric("euclidean", state)
+    return _make_metric("euclidean", state)
 
 
 def manhattan_distance(state: object, arguments: tuple[object, ...]) -> DistanceMetric:
     """The metric, made anew."""
-    return _metric("manhattan", state)
+    return _make_metric("manhattan", state)
 
 
 def minkowski_distance(state: object, arguments: tuple[object, ...]) -> DistanceMetric:
     """The metric, made anew from its power and weights."""
     power, weights = _metric_state(state)
-    return _metric("minkowski", state, p=power, **({"w": weights} if len(weights) else {}))
+    return _make_metric("minkowski", state, p=power, **({"w": weights} if len(weights) else {}))
 
 
-def _metric(name: str, state: object, **options: float | np.ndarray) -> DistanceMetric:
+def _make_metric(name: str, state: object, **options: float | np.ndarray) -> DistanceMetric:
     from sklearn.metrics import DistanceMetric
 
     _metric_state(state)

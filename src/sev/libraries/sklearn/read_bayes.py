@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from sev.backends import as_float_matrix
 from sev.backends.linear import LinearBackend, additive_backend
+from sev.exceptions import InputError
 from sev.libraries._checks import check_binary
 from sev.typing import FloatArray, NativeTable, Response
 
@@ -24,10 +25,10 @@ def read_gaussian_nb(model: GaussianNB, response: Response) -> LinearBackend:
     """GaussianNB: a difference of two squared distances for each column."""
     check_binary(model, response)
     prior = np.log(model.class_prior_)
-    return additive_backend(partial(_gaussian, model), model.theta_.shape[1], prior[1] - prior[0], response)
+    return additive_backend(partial(_gaussian_terms, model), model.theta_.shape[1], prior[1] - prior[0], response)
 
 
-def _gaussian(model: GaussianNB, rows: NativeTable) -> FloatArray:
+def _gaussian_terms(model: GaussianNB, rows: NativeTable) -> FloatArray:
     values, means, variances = as_float_matrix(rows), model.theta_, model.var_
     distances = [(values - means[k]) ** 2 / variances[k] for k in (0, 1)]
     return 0.5 * (np.log(variances[0] / variances[1]) + distances[0] - distances[1])
@@ -37,10 +38,12 @@ def read_bernoulli_nb(model: BernoulliNB, response: Response) -> LinearBackend:
     """BernoulliNB: one of two contributions for each column."""
     check_binary(model, response)
     n_columns = model.feature_log_prob_.shape[1]
-    return additive_backend(partial(_bernoulli, model), n_columns, float(np.diff(model.class_log_prior_)[0]), response)
+    return additive_backend(
+        partial(_bernoulli_terms, model), n_columns, float(np.diff(model.class_log_prior_)[0]), response
+    )
 
 
-def _bernoulli(model: BernoulliNB, rows: NativeTable) -> FloatArray:
+def _bernoulli_terms(model: BernoulliNB, rows: NativeTable) -> FloatArray:
     values = as_float_matrix(rows)
     if model.binarize is not None:
         values = (values > model.binarize).astype(np.float64)
@@ -54,16 +57,16 @@ def read_categorical_nb(model: CategoricalNB, response: Response) -> LinearBacke
     check_binary(model, response)
     n_columns = len(model.feature_log_prob_)
     return additive_backend(
-        partial(_categorical, model), n_columns, float(np.diff(model.class_log_prior_)[0]), response
+        partial(_categorical_terms, model), n_columns, float(np.diff(model.class_log_prior_)[0]), response
     )
 
 
-def _categorical(model: CategoricalNB, rows: NativeTable) -> FloatArray:
+def _categorical_terms(model: CategoricalNB, rows: NativeTable) -> FloatArray:
     codes = as_float_matrix(rows).astype(np.int64)
     tables = [table[1] - table[0] for table in model.feature_log_prob_]
     for column, table in enumerate(tables):
         if codes[:, column].min(initial=0) < 0 or codes[:, column].max(initial=0) >= len(table):
-            raise ValueError(f"column {column} holds a category that CategoricalNB has not seen")
+            raise InputError(f"column {column} holds a category that CategoricalNB has not seen")
     return np.column_stack([table[codes[:, column]] for column, table in enumerate(tables)])
 
 

@@ -22,13 +22,13 @@ def read_linear(model: LinearClassifierMixin, response: Response) -> LinearBacke
     """Classifiers with ``coef_`` and ``intercept_`` whose probability, if any, is the logistic of the decision
     value.
     """
-    return _linear(model, expit if response == "predict_proba" else identity)
+    return _read_weights(model, expit if response == "predict_proba" else identity)
 
 
 def read_sgd(model: SGDClassifier, response: Response) -> LinearBackend:
     """SGDClassifier: its probabilities depend on the loss."""
     if response == "predict_proba" and model.loss == "modified_huber":
-        return _linear(model, _modified_huber)
+        return _read_weights(model, _modified_huber)
     return read_linear(model, response)
 
 
@@ -37,7 +37,7 @@ def read_svc(model: SVC, response: Response) -> LinearBackend:
     if model.kernel != "linear":
         raise CannotReadError(f"an SVC with kernel={model.kernel!r} is not linear")
     if response == "decision_function":
-        return _linear(model, identity)
+        return _read_weights(model, identity)
     raise CannotReadError(
         "its probabilities are fitted apart from its decision function; fit it with probability=False to "
         "explain its decisions"
@@ -48,7 +48,7 @@ def _modified_huber(margins: FloatArray) -> FloatArray:
     return (np.clip(margins, -1.0, 1.0) + 1.0) / 2.0
 
 
-def _linear(model: LinearClassifierMixin, link: Callable[[FloatArray], FloatArray]) -> LinearBackend:
+def _read_weights(model: LinearClassifierMixin, link: Callable[[FloatArray], FloatArray]) -> LinearBackend:
     weights = model.coef_
     weights = np.asarray(weights.toarray() if hasattr(weights, "toarray") else weights)
     rows = np.atleast_2d(weights)

@@ -27,12 +27,15 @@ Averaging: TypeAlias = "DecisionTreeClassifier | RandomForestClassifier | ExtraT
 
 def read_mean(model: Averaging, response: Response) -> TreeBackend:
     """Read a decision tree, a forest, or bagging over them: the mean of the trees' probabilities."""
-    _check(model, response, ("predict_proba",))
+    _check_forest(model, response, ("predict_proba",))
     members = list(_read_members(model, np.arange(model.n_features_in_), 1.0, model.classes_))
     # The sum over equal weights is divided at the end, as the library does.
     weights = {weight for _, _, weight, _ in members}
     scale = weights.pop() if len(weights) == 1 else 1.0
-    trees = [_read_tree(tree, columns, partial(_share, at=at), weight / scale) for tree, columns, weight, at in members]
+    trees = [
+        _read_tree(tree, columns, partial(_share_of_second, at=at), weight / scale)
+        for tree, columns, weight, at in members
+    ]
     forest = build_forest(trees, n_columns=model.n_features_in_, base=0.0)
     return TreeBackend(
         forest=forest, encoder=single_precision, link=Link("linear", scale), noise=1e-14 * forest.magnitude,
@@ -42,7 +45,7 @@ def read_mean(model: Averaging, response: Response) -> TreeBackend:
 
 def read_gradient_boosting(model: GradientBoostingClassifier, response: Response) -> TreeBackend:
     """Read GradientBoostingClassifier."""
-    _check(model, response)
+    _check_forest(model, response)
     if not (isinstance(model.init_, str) and model.init_ == "zero") and type(model.init_).__name__ != "DummyClassifier":
         raise CannotReadError(f"its initial estimator, {type(model.init_).__name__}, is not a constant")
     base = float(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))[0, 0])
@@ -59,7 +62,7 @@ def read_gradient_boosting(model: GradientBoostingClassifier, response: Response
 
 def read_hist_gradient_boosting(model: HistGradientBoostingClassifier, response: Response) -> TreeBackend:
     """Read HistGradientBoostingClassifier, with missing values and categories."""
-    _check(model, response)
+    _check_forest(model, response)
     categorical = model.is_categorical_
     own_column = np.arange(model.n_features_in_)
     if categorical is not None and np.any(categorical):  # its encoder puts the categorical columns first
@@ -78,7 +81,7 @@ def read_hist_gradient_boosting(model: HistGradientBoostingClassifier, response:
 
 def read_ada_boost(model: AdaBoostClassifier, response: Response) -> TreeBackend:
     """Read AdaBoostClassifier over decision trees: a weighted vote."""
-    _check(model, response)
+    _check_forest(model, response)
     if getattr(model, "algorithm", "SAMME") == "SAMME.R":
         raise CannotReadError("AdaBoost with SAMME.R does not add one score for each tree")
     weights = np.asarray(model.estimator_weights_)[: len(model.estimators_)]
@@ -88,7 +91,7 @@ def read_ada_boost(model: AdaBoostClassifier, response: Response) -> TreeBackend
         if not hasattr(member, "tree_"):
             raise CannotReadError(f"it boosts {type(member).__name__}, not decision trees")
         sides = np.where(np.asarray(member.classes_) == model.classes_[1], 1.0, -1.0)
-        trees.append(_read_tree(member.tree_, columns, partial(_vote, sides=sides), 2.0 * weight))
+        trees.append(_read_tree(member.tree_, columns, partial(_vote_of_tree, sides=sides), 2.0 * weight))
     forest = build_forest(trees, n_columns=model.n_features_in_, base=0.0)
     scale = 1.0 / float(weights.sum())
     link = Link("logistic", scale) if response == "predict_proba" else Link("linear", scale)
@@ -105,7 +108,7 @@ def _encode_hist(model: HistGradientBoostingClassifier, own_column: IntArray, ro
     return encoded
 
 
-def _check(
+def _check_forest(
     model: FittedClassifier, response: Response, known: Collection[str] = ("predict_proba", "decision_function")
 ) -> None:
     if getattr(model, "n_outputs_", 1) != 1:
@@ -142,11 +145,11 @@ def _read_members(
         yield from _read_members(member, own_columns, weight / len(model.estimators_), classes)
 
 
-def _share(value: FloatArray, at: IntArray) -> FloatArray:
+def _share_of_second(value: FloatArray, at: IntArray) -> FloatArray:
     return value[:, 0, at[0]] if at.size else np.zeros(value.shape[0])
 
 
-def _vote(value: FloatArray, sides: FloatArray) -> FloatArray:
+def _vote_of_tree(value: FloatArray, sides: FloatArray) -> FloatArray:
     return sides[value[:, 0, :].argmax(axis=1)]
 
 

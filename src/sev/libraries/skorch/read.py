@@ -18,7 +18,7 @@ def read_classifier(net: NeuralNetClassifier, response: Response) -> Backend:
     """Read the module inside a fitted binary skorch classifier."""
     check_binary(net, response)
     if net.predict_nonlinearity != "auto":
-        raise CannotReadError("this classifier has a predict_nonlinearity of its own")
+        raise CannotReadError("this classifier was given its own predict_nonlinearity")
     losses = torch().nn
     takes_logits = isinstance(net.criterion_, losses.CrossEntropyLoss | losses.BCEWithLogitsLoss)
     return read_module(net.module_, response, "logit" if takes_logits else "probability")

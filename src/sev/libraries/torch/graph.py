@@ -66,11 +66,11 @@ class _Chain:
                 if node.args[0] is not self._current:
                     raise CannotReadError("the output is not the end of one chain")
             else:
-                self._follow(node)
+                self._follow_node(node)
                 self._current = node
-        return self._finish()
+        return self._finish_chain()
 
-    def _follow(self, node: fx.Node) -> None:
+    def _follow_node(self, node: fx.Node) -> None:
         inputs = [argument for argument in node.all_input_nodes if argument not in self._constants]
         if inputs != [self._current]:
             raise CannotReadError(f"{node} is not a step of one chain")
@@ -128,11 +128,11 @@ class _Chain:
         }[name]
         return lambda builder: builder.elementwise(scale, shift)
 
-    def _finish(self) -> tuple[DenseLayers, OutputKind]:
+    def _finish_chain(self) -> tuple[DenseLayers, OutputKind]:
         n_outputs = self._builder.n_outputs
         if self._end is None and self._builder.ends_in_activation:
             # 0.9 * sigmoid(x) + 0.05 is a probability, tanh(x) a logit: their values tell, their last step does not
-            raise CannotReadError("its outputs come out of an activation that is not a plain sigmoid or softmax")
+            raise CannotReadError("its outputs are those of an activation other than a plain sigmoid or softmax")
         ends, combine = {
             1: ({None: "logit", End.SIGMOID: "probability"}, [1.0]),
             2: ({None: "logit", End.LOG_SOFTMAX: "logit", End.SOFTMAX: "probability"}, [-1.0, 1.0]),

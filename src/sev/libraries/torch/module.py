@@ -70,12 +70,12 @@ class ModuleOutputs:
     @property
     def device(self) -> Device:
         """Where the module lives now."""
-        return next((tensor.device for tensor in self._tensors()), torch().device("cpu"))
+        return next((tensor.device for tensor in self._list_tensors()), torch().device("cpu"))
 
     @property
     def tensor_type(self) -> TensorType:
         """The torch dtype that the module computes in."""
-        floating = (tensor.dtype for tensor in self._tensors() if tensor.is_floating_point())
+        floating = (tensor.dtype for tensor in self._list_tensors() if tensor.is_floating_point())
         return next(floating, torch().float32)
 
     @property
@@ -108,7 +108,7 @@ class ModuleOutputs:
             )
         return values
 
-    def _tensors(self) -> Iterator[Tensor]:
+    def _list_tensors(self) -> Iterator[Tensor]:
         yield from self.module.parameters()
         yield from self.module.buffers()
 
@@ -129,14 +129,14 @@ def kind_by_probing(outputs: ModuleOutputs, n_columns: int) -> OutputKind:
         raise ModelError(
             "cannot tell whether this module returns logits or probabilities: it raised "
             f"{type(error).__name__} on random inputs ({error}). "
-            'Wrap it: TorchClassifier(module, output="logit") or output="probability"'
+            'Wrap it: TorchClassifier(module, output="logit"), or output="probability".'
         ) from error
     values = values[np.isfinite(values).all(axis=1)]
     inside = bool(((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all())
     if values.shape[1] == 1 and values.size and values.min() < values.max() <= 0:
         raise ModelError(
-            "the outputs of this module are never above 0, so that they may be logarithms of probabilities: give it "
-            'outputs that are logits or probabilities, or wrap it: TorchClassifier(module, output="logit")'
+            "the outputs of this module are never above 0, so they may be logarithms of probabilities: let it return "
+            'logits or probabilities, or wrap it: TorchClassifier(module, output="logit")'
         )
     if values.shape[1] == 2 and inside and not np.allclose(values.sum(axis=1), 1, atol=1e-3):
         raise ModelError(

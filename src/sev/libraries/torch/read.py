@@ -32,7 +32,7 @@ def read_module(module: nn.Module, response: Response, output: OutputKind | Lite
     dtype = outputs.dtype
     if dtype is None:
         raise CannotReadError(f"the module computes in {outputs.tensor_type}; exact search needs float32 or float64")
-    layers, kind = _layers(module)
+    layers, kind = _read_layers(module)
     if layers is not None and output in ("auto", kind):
         return DenseBackend(layers, dtype, cast_inputs=True)
     n_columns = _n_columns(module, outputs)
@@ -41,10 +41,10 @@ def read_module(module: nn.Module, response: Response, output: OutputKind | Lite
     except ModelError as error:
         raise CannotReadError(str(error)) from error
     link = "logistic" if settled == "logit" else "identity"
-    return ModuleBackend(partial(_margins, outputs=outputs, kind=settled), n_columns, dtype, link)
+    return ModuleBackend(partial(_compute_margins, outputs=outputs, kind=settled), n_columns, dtype, link)
 
 
-def _margins(rows: FloatArray, outputs: ModuleOutputs, kind: OutputKind) -> FloatArray:
+def _compute_margins(rows: FloatArray, outputs: ModuleOutputs, kind: OutputKind) -> FloatArray:
     return margins_of(outputs(rows), kind)
 
 
@@ -55,14 +55,14 @@ def read_classifier(classifier: TorchClassifier, response: Response) -> Backend:
 
 def kind_by_reading(module: nn.Module) -> OutputKind | None:
     """What a module's outputs are, when its last operation tells."""
-    return _layers(module)[1]
+    return _read_layers(module)[1]
 
 
-def _layers(module: nn.Module) -> tuple[DenseLayers | None, OutputKind | None]:
+def _read_layers(module: nn.Module) -> tuple[DenseLayers | None, OutputKind | None]:
     try:
         return read_graph(module)
     except CannotReadError as reason:
-        _log.debug("the module is asked in batches: %s", reason)
+        _log.debug("the module is evaluated in batches: %s", reason)
         return None, None
 
 

@@ -37,35 +37,35 @@ def read_layer(layer: nn.Module) -> Step:
     return read(layer)
 
 
-def _array(tensor: Tensor) -> FloatArray:
+def _to_array(tensor: Tensor) -> FloatArray:
     return np.asarray(tensor.detach().cpu().double().numpy())
 
 
-def _linear(layer: nn.Linear) -> Step:
-    weight = _array(layer.weight).T
-    bias = np.zeros(weight.shape[1]) if layer.bias is None else _array(layer.bias)
+def _read_linear(layer: nn.Linear) -> Step:
+    weight = _to_array(layer.weight).T
+    bias = np.zeros(weight.shape[1]) if layer.bias is None else _to_array(layer.bias)
     return lambda builder: builder.affine(weight, bias)
 
 
-def _batch_norm(layer: nn.BatchNorm1d) -> Step:
+def _read_batch_norm(layer: nn.BatchNorm1d) -> Step:
     if layer.running_mean is None or layer.running_var is None:
         raise CannotReadError("a normalisation by the statistics of each batch is not supported")
-    scale = 1 / np.sqrt(_array(layer.running_var) + layer.eps)
+    scale = 1 / np.sqrt(_to_array(layer.running_var) + layer.eps)
     if layer.weight is not None:
-        scale = scale * _array(layer.weight)
-    shift = -_array(layer.running_mean) * scale
+        scale = scale * _to_array(layer.weight)
+    shift = -_to_array(layer.running_mean) * scale
     if layer.bias is not None:
-        shift = shift + _array(layer.bias)
+        shift = shift + _to_array(layer.bias)
     return lambda builder: builder.elementwise(scale, shift)
 
 
-def _prelu(layer: nn.PReLU) -> Step:
+def _read_prelu(layer: nn.PReLU) -> Step:
     if layer.weight.numel() != 1:
         raise CannotReadError("a PReLU with several slopes is not supported")
     return activations.leaky_relu(float(layer.weight))
 
 
-def _flatten(layer: nn.Flatten) -> Step:
+def _read_flatten(layer: nn.Flatten) -> Step:
     if layer.start_dim != 1:
         raise CannotReadError("a Flatten that mixes rows is not supported")
     return None
@@ -77,16 +77,16 @@ def _softmax_over(dim: int | None, end: End) -> End:
     return end
 
 
-def _drop(p: float = 0.5, training: bool = True, inplace: bool = False) -> Step:
+def _read_dropout(p: float = 0.5, training: bool = True, inplace: bool = False) -> Step:
     if training:
         raise CannotReadError("dropout that stays active after training is not supported")
     return None
 
 
 _LAYERS: dict[str, Callable[..., Step]] = {
-    "Linear": _linear,
-    "BatchNorm1d": _batch_norm,
-    "Flatten": _flatten,
+    "Linear": _read_linear,
+    "BatchNorm1d": _read_batch_norm,
+    "Flatten": _read_flatten,
     "Identity": lambda layer: None,
     "Dropout": lambda layer: None,
     "AlphaDropout": lambda layer: None,
@@ -95,7 +95,7 @@ _LAYERS: dict[str, Callable[..., Step]] = {
     "ReLU6": lambda layer: activations.clip(0.0, 6.0),
     "Hardtanh": lambda layer: activations.clip(layer.min_val, layer.max_val),
     "LeakyReLU": lambda layer: activations.leaky_relu(layer.negative_slope),
-    "PReLU": _prelu,
+    "PReLU": _read_prelu,
     "ELU": lambda layer: activations.elu(layer.alpha),
     "SELU": lambda layer: activations.elu(_SELU_ALPHA, _SELU_SCALE),
     "GELU": lambda layer: activations.gelu(layer.approximate),
@@ -109,7 +109,7 @@ _LAYERS: dict[str, Callable[..., Step]] = {
 
 #: Functions and methods by name; their arguments are torch's, in torch's order, without the tensor itself.
 FUNCTIONS: dict[str, Callable[..., Step]] = {
-    "dropout": _drop,
+    "dropout": _read_dropout,
     "relu": lambda inplace=False: activations.relu(),
     "tanh": lambda: activations.tanh(),
     "sigmoid": lambda: End.SIGMOID,

@@ -70,7 +70,7 @@ def model_from_bytes(data: bytes) -> Model:
         document = json.loads(data)
         _check_header(document)
         trees = [_checked_tree(tree, document) for tree in document["trees"]]
-        return _build(document, trees, treelite.model_builder)
+        return _build_trees(document, trees, treelite.model_builder)
     except CannotReadError as error:
         raise ArchiveError(f"The treelite model is damaged: {error}.") from error
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, treelite.TreeliteError) as error:
@@ -137,7 +137,7 @@ def _read_part(tree: dict[str, np.ndarray], name: str, node: int) -> np.ndarray:
     return tree[name][int(tree[f"{name}_begin"][node]) : int(tree[f"{name}_end"][node])]
 
 
-def _build(document: _Document, trees: list[dict[str, np.ndarray]], builders: ModuleType) -> Model:
+def _build_trees(document: _Document, trees: list[dict[str, np.ndarray]], builders: ModuleType) -> Model:
     builder = builders.ModelBuilder(
         threshold_type=document["type"],
         leaf_output_type=document["type"],
@@ -192,4 +192,4 @@ def _is_integer(value: object, low: int, stop: int) -> bool:
 
 def _refuse_unless(holds: bool | np.bool_, what: str) -> None:
     if not holds:
-        raise ArchiveError(f"The treelite model is damaged: its {what} cannot be right.")
+        raise ArchiveError(f"The treelite model is damaged: its {what} is out of range.")

@@ -99,9 +99,9 @@ def _check_objective(objective: schema.Objective, n_classes: int) -> None:
         raise ArchiveError("The XGBoost model has an objective that is not known.")
     classes = objective.get("softmax_multiclass_param", {}).get("num_class")
     if classes is not None and _check_integer(classes, _MOST_GROUPS) != n_classes:
-        raise ArchiveError("The XGBoost model has an objective with another number of classes.")
+        raise ArchiveError("The XGBoost model has an objective for a different number of classes.")
     if objective["name"].startswith("multi:") and n_classes < 2:
-        raise ArchiveError("The XGBoost model has an objective of many classes but declares one.")
+        raise ArchiveError("The XGBoost model has an objective for several classes but declares one class.")
 
 
 def _check_linear(model: schema.Model, n_features: int, n_groups: int) -> None:
@@ -113,7 +113,7 @@ def _check_trees(model: schema.Model, n_features: int, n_groups: int) -> None:
     trees, info = model["trees"], _check_integers(model["tree_info"])
     n_trees = _check_integer(model["gbtree_model_param"]["num_trees"], 1 << 31)
     if not isinstance(trees, list) or len(trees) != n_trees or len(info) != n_trees:
-        raise ArchiveError("The XGBoost model has another number of trees than it declares.")
+        raise ArchiveError("The XGBoost model does not hold as many trees as it declares.")
     if ((info < 0) | (info >= n_groups)).any():
         raise ArchiveError("The XGBoost model has a tree for a class that does not exist.")
     rounds = _check_integers(model.get("iteration_indptr", []))
@@ -121,7 +121,7 @@ def _check_trees(model: schema.Model, n_features: int, n_groups: int) -> None:
         raise ArchiveError("The XGBoost model has rounds that do not match its trees.")
     # a tree is put where its number says
     if not np.array_equal(np.sort(_check_integers([tree["id"] for tree in trees])), np.arange(n_trees)):
-        raise ArchiveError("The XGBoost model has trees with other numbers than their places.")
+        raise ArchiveError("The XGBoost model does not number its trees from 0, each once.")
     for number, tree in enumerate(trees):
         _check_tree(tree, n_features, f"Tree {number} of the XGBoost model")
     if "cats" in model:
@@ -135,11 +135,11 @@ def _check_tree(tree: schema.Tree, n_features: int, what: str) -> None:
         _check_integer(told.get("size_leaf_vector", "1"), 2) > 1
         or _check_integer(told["num_feature"], _MOST_FEATURES) > n_features
     ):
-        raise ArchiveError(f"{what} has leaves of many values, or other features.")
+        raise ArchiveError(f"{what} has leaves with several values, or more features than the model.")
     for name in ("left_children", "right_children", "parents", "split_indices", "split_conditions", "default_left",
                  "base_weights", "loss_changes", "sum_hessian", "split_type"):  # fmt: skip
         if name in tree and len(tree[name]) != n_nodes:
-            raise ArchiveError(f"{what} has lists of another length than it declares.")
+            raise ArchiveError(f"{what} has lists whose lengths are not the declared ones.")
     left, right = _check_integers(tree["left_children"]), _check_integers(tree["right_children"])
     reached = _find_reached(left, right, _check_integers(tree["parents"]), what)
     inner = reached & (left != -1)

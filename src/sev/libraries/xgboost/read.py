@@ -40,13 +40,13 @@ def read_classifier(model: XGBClassifier, response: Response) -> TreeBackend:
     """Read XGBClassifier, with the trees that its early stopping kept and its own marker of missing values."""
     check_binary(model, response)
     last = model._get_iteration_range(None)[1]
-    return _read(model.get_booster(), int(last), model.missing, raw_is_score=False)
+    return _read_booster_form(model.get_booster(), int(last), model.missing, raw_is_score=False)
 
 
 def read_booster(model: Booster, response: Response) -> TreeBackend:
     """Read a raw Booster, which predicts with all its trees."""
     check_call(response)
-    return _read(model, 0, np.nan, raw_is_score=True)
+    return _read_booster_form(model, 0, np.nan, raw_is_score=True)
 
 
 def booster_scorer(model: Booster) -> Callable[[NativeTable], FloatArray]:
@@ -69,7 +69,7 @@ def category_places(model: XGBClassifier | Booster, n_columns: int) -> list[int]
     return [place for place, kind in enumerate(booster.feature_types or ()) if kind == "c"]
 
 
-def _read(booster: Booster, last_round: int, missing: float, *, raw_is_score: bool) -> TreeBackend:
+def _read_booster_form(booster: Booster, last_round: int, missing: float, *, raw_is_score: bool) -> TreeBackend:
     learner: schema.Learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     objective = learner["objective"]["name"]
     if objective not in _LOGISTIC | _RAW or (objective in _RAW and not raw_is_score):
@@ -91,7 +91,7 @@ def _read(booster: Booster, last_round: int, missing: float, *, raw_is_score: bo
     categories = _read_categories(model.get("cats"))
     return TreeBackend(
         forest=forest,
-        encoder=partial(_encode, missing=missing, categorical=categorical, categories=categories),
+        encoder=partial(_encode_rows, missing=missing, categorical=categorical, categories=categories),
         link=Link("logistic" if objective in _LOGISTIC else "linear", 1.0),
         noise=sequential_rounding(trees, forest.base, weighted=gradient_booster["name"] == "dart"),
         score_noise=4.0 * HALF_ULP * (1.0 if objective in _LOGISTIC else forest.magnitude),
@@ -161,7 +161,7 @@ def _read_categories(stored: schema.Encodings | None) -> dict[int, list[Cell]]:
     return found
 
 
-def _encode(
+def _encode_rows(
     rows: NativeTable, missing: float, categorical: tuple[int, ...], categories: dict[int, list[Cell]]
 ) -> FloatArray:
     table = to_frame(rows)

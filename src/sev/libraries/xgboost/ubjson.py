@@ -106,7 +106,7 @@ class _Reader:
             self.place += 1
             count = self.integer()
             if not 0 <= count <= len(self._data):
-                raise ArchiveError("The XGBoost model has an array of an impossible length.")
+                raise ArchiveError("The XGBoost model has an array whose length cannot be right.")
             return [self.value(self.mark(), depth + 1) for _ in range(count)]
         found = []
         while self._data[self.place : self.place + 1] != b"]":
@@ -118,21 +118,21 @@ class _Reader:
 def write(value: Value) -> bytes:
     """Inverse of :func:`read`."""
     pieces: list[bytes] = []
-    _write(value, pieces)
+    _write_value(value, pieces)
     return b"".join(pieces)
 
 
-def _write(value: Value, pieces: list[bytes]) -> None:
+def _write_value(value: Value, pieces: list[bytes]) -> None:
     if isinstance(value, dict):
         pieces.append(b"{")
         for key, item in value.items():
             _write_text(key, pieces)
-            _write(item, pieces)
+            _write_value(item, pieces)
         pieces.append(b"}")
     elif isinstance(value, list):
         pieces.append(b"[#L" + _LONG.pack(len(value)))
         for item in value:
-            _write(item, pieces)
+            _write_value(item, pieces)
     elif isinstance(value, np.ndarray):
         kind = np.dtype(_NUMBERS[_MARKS[value.dtype]])
         pieces.append(b"[$" + _MARKS[value.dtype] + b"#L" + _LONG.pack(len(value)) + value.astype(kind).tobytes())

@@ -37,7 +37,7 @@ def solve_joint_trees(problem: Problem, forest: Forest, noise: float, grid: floa
     sure, limit = (low, high) if down else (-high, -low)
     queries = np.ascontiguousarray(problem.queries, dtype=np.float64)
     session = _native.JointSession.with_forest(
-        _second(problem),
+        _read_second_sum(problem),
         np.ascontiguousarray(problem.active),
         np.full(problem.n_rows, sure),
         np.full(problem.n_rows, limit),
@@ -70,7 +70,7 @@ def solve_joint_gains(
         Margins closer than this count as equal in the order of sets.
     """
     session = _native.JointSession.with_gains(
-        _second(problem),
+        _read_second_sum(problem),
         np.ascontiguousarray(problem.active),
         np.zeros(problem.n_rows),
         high - low,
@@ -84,7 +84,7 @@ def solve_joint_gains(
     return replace(JointRun(session, problem, 0.0, None).solve(), set_margins=None)
 
 
-def _second(problem: Problem) -> _native.SecondSum | None:
+def _read_second_sum(problem: Problem) -> _native.SecondSum | None:
     second = problem.second
     if second is None:
         return None
@@ -121,9 +121,9 @@ class JointRun(Run):
         super().__init__(session, problem, sure, looks_up_triples=False)
         self._margins = margins
 
-    def _search(self, rows: IntArray, cap: int) -> Iterator[Answers]:
+    def _search_rows(self, rows: IntArray, cap: int) -> Iterator[Answers]:
         work = np.full(rows.size, plan.row_work(timed=self._is_timed), dtype=np.int64)
-        yield from self._end_spent(self._call("search", rows, cap, work=work))
+        yield from self._end_spent(self._call_kernel("search", rows, cap, work=work))
 
     def _query_margins(self) -> FloatArray | None:
         return self._margins

@@ -86,19 +86,19 @@ class Run:
         while waiting:
             cap, rows = waiting.pop()
             if rows.size:  # all at once, so that the model scores the ties of all rows in one call
-                waiting += self._settle(Answers.join(list(self._search(rows, cap))), cap)
+                waiting += self._settle_rows(Answers.join(list(self._search_rows(rows, cap))), cap)
         return self._make_solution()
 
     # -- the plan, row by row ------------------------------------------------------------------------------------------
 
-    def _search(self, rows: IntArray, cap: int) -> Iterator[Answers]:
+    def _search_rows(self, rows: IntArray, cap: int) -> Iterator[Answers]:
         """The answers of some rows, as they come."""
         if self._looks_up_triples:
             answers = self._call_cubic(rows, cap, last=plan.UNLIMITED, looks_up=True)
             # A list that was cut by its work limit is made again from the walked trees, as it is without patterns.
             is_open = (answers.outcome == Outcome.OPEN) | (answers.outcome == Outcome.SPENT)
         else:
-            answers = self._call("pairs", rows, cap, widest=plan.PAIRS_FEATURES)
+            answers = self._call_kernel("pairs", rows, cap, widest=plan.PAIRS_FEATURES)
             is_open = answers.outcome == Outcome.OPEN
         if not is_open.all():
             yield answers.take(~is_open)
@@ -149,7 +149,7 @@ class Run:
             if size > self._max_size:
                 return self._end_rows(np.array([row]), Outcome.TOO_LARGE, np.array([self._max_size]))
             if size >= plan.PROOF_SIZE and not feasible:
-                answers = self._prove(row, min(left, limit - left + plan.BRANCH_PROOF_WORK))
+                answers = self._prove_row(row, min(left, limit - left + plan.BRANCH_PROOF_WORK))
                 if answers.outcome[0] == Outcome.NONE:
                     return answers
                 left -= int(answers.work[0])
@@ -165,12 +165,12 @@ class Run:
             size += 1
         return self._end_rows(np.array([row]), Outcome.NONE, np.array([facts.n_features]))
 
-    def _prove(self, row: int, work: int) -> Answers:
+    def _prove_row(self, row: int, work: int) -> Answers:
         """Whether any set crosses at all: greed may find one, else branch and bound may show that there is none."""
-        greedy = self._call("greedy", np.array([row]), 1)
+        greedy = self._call_kernel("greedy", np.array([row]), 1)
         if greedy.n_kept[0]:
             return greedy
-        return self._call("exists", np.array([row]), 1, work=np.array([work]))
+        return self._call_kernel("exists", np.array([row]), 1, work=np.array([work]))
 
     def _end_spent(self, answers: Answers) -> Iterator[Answers]:
         """Answers; where a search was given up without a set, some set at least, if greed finds one."""
@@ -178,12 +178,14 @@ class Run:
         if not nothing.all():
             yield answers.take(~nothing)
         if nothing.any():
-            greedy = self._call("greedy", self._go_on(answers, nothing), 1)
+            greedy = self._call_kernel("greedy", self._go_on(answers, nothing), 1)
             yield greedy._replace(outcome=np.full(greedy.rows.size, Outcome.SPENT, dtype=np.int8))
 
     # -- kernels -------------------------------------------------------------------------------------------------------
 
-    def _call(self, kernel: str, rows: IntArray, cap: int, *, work: IntArray | None = None, **options: Any) -> Answers:
+    def _call_kernel(
+        self, kernel: str, rows: IntArray, cap: int, *, work: IntArray | None = None, **options: Any
+    ) -> Answers:
         if work is None:
             work = np.full(rows.size, plan.UNLIMITED, dtype=np.int64)
         seconds = np.inf
@@ -199,11 +201,11 @@ class Run:
 
     def _call_cubic(self, rows: IntArray, cap: int, *, last: int, looks_up: bool) -> Answers:
         work = np.full(rows.size, plan.row_work(timed=self._is_timed), dtype=np.int64)
-        return self._call("cubic", rows, cap, work=work, last=last, looks_up=looks_up, proof=_CUBIC_PROOF)
+        return self._call_kernel("cubic", rows, cap, work=work, last=last, looks_up=looks_up, proof=_CUBIC_PROOF)
 
     def _call_step(self, strategy: Strategy, row: int, cap: int, work: int) -> Answers:
         options = {"widest_pairs": plan.PAIRS_FEATURES} if strategy is plan.BRANCH else {}
-        return self._call(strategy.name, np.array([row]), cap, work=np.array([work]), **options)
+        return self._call_kernel(strategy.name, np.array([row]), cap, work=np.array([work]), **options)
 
     @property
     def _is_timed(self) -> bool:
@@ -225,7 +227,7 @@ class Run:
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
-    def _settle(self, answers: Answers, cap: int) -> list[tuple[int, IntArray]]:
+    def _settle_rows(self, answers: Answers, cap: int) -> list[tuple[int, IntArray]]:
         """Write down what is certain; returns what must be searched further, and how many sets to list then."""
         self._lower_bound[answers.rows] = answers.proven + 1
         found = (answers.outcome == Outcome.FOUND) | ((answers.outcome == Outcome.SPENT) & (answers.n_seen > 0))
@@ -253,8 +255,8 @@ class Run:
             self._sets.append((np.repeat(rows, kept), answers.sets, answers.values))
             return []
         owner = np.repeat(rows, kept)
-        crosses = self._ask(owner, answers.sets, sure)
-        self._refuse(owner, answers.sets, crosses)
+        crosses = self._decide_crossing(owner, answers.sets, sure)
+        self._drop_refused(owner, answers.sets, crosses)
         confirmed = np.bincount(owner[crosses], minlength=self._n_rows)[rows]
         failed = np.isin(rows, list(self._reasons))
         # Where the model refused some, those beyond the cut may be among the first max_sets, or all may be listed.
@@ -271,7 +273,7 @@ class Run:
         self._from_size[rows[short]] = answers.proven[short] + 1
         return [(cap, following), (cap * 8, rows[short])]
 
-    def _ask(self, owner: IntArray, masks: MaskArray, sure: BoolArray) -> BoolArray:
+    def _decide_crossing(self, owner: IntArray, masks: MaskArray, sure: BoolArray) -> BoolArray:
         """Which sets cross; the model scores those that are not sure."""
         crosses = sure.copy()
         unsure = np.flatnonzero(~sure)
@@ -304,7 +306,7 @@ class Run:
             helpful[none] = self._session.helpful(none)
         return helpful
 
-    def _refuse(self, owner: IntArray, masks: MaskArray, crosses: BoolArray) -> None:
+    def _drop_refused(self, owner: IntArray, masks: MaskArray, crosses: BoolArray) -> None:
         """Take out the sets that cross but do not count; each is one that the search did not foresee, like a tie."""
         if self._problem.accepts is None or not crosses.any():
             return

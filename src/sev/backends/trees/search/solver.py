@@ -106,7 +106,7 @@ class Solver:
         restricted = parted & ~in_use
         key = (problem.reference.tobytes(), problem.kind, sign, problem.column_feature.tobytes())
         known = self._known  # one read: another thread may put in another list at any time
-        mine = next((one for one in known if one.key == key and _fits(one, restricted, parted)), None)
+        mine = next((one for one in known if one.key == key and _can_reuse(one, restricted, parted)), None)
         if mine is None:
             mine = _Known(key, restricted, parted, 0, None)
         if mine.patterns is not None:
@@ -144,7 +144,7 @@ class Solver:
         )
 
 
-def _fits(one: _Known, restricted: BoolArray, parted: BoolArray) -> bool:
+def _can_reuse(one: _Known, restricted: BoolArray, parted: BoolArray) -> bool:
     """Whether rows that differ from the reference in ``parted`` can be looked up in, or counted with, what is known."""
     shared = parted if one.patterns is not None else parted & one.seen
     return np.array_equal(one.restricted & shared, restricted & shared)
