@@ -34,6 +34,8 @@ _ORIGIN = re.compile(
 _FEWEST_ROWS = 30
 _MOST_RULES = 30
 _MOST_VALUES = 20
+#: Negative numbers of a column that may be codes.
+_MOST_CODES = 4
 #: Below this a float holds every integer exactly.
 _EXACT_INTEGERS = 2.0**53
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -90,6 +92,8 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
     frozen = [name for name in space.names if _has_word(name, _PROTECTED) or _has_word(name, _ORIGIN)]
     singles = [(name, column) for name, column in singles if name not in frozen]
     numbers = {name: values for name, values in numbers.items() if name not in frozen}
+    codes = {name: _codes_among(values) for name, values in numbers.items()}
+    numbers = {name: np.where(np.isin(values, codes[name]), np.nan, values) for name, values in numbers.items()}
     lines = [
         f"# Proposals for sev.Actions from {len(frame):,} rows and {frame.shape[1]} columns.",
         "# Nothing here applies until a person has removed the comment marks of the lines that are right.",
@@ -98,10 +102,10 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
     sections = {
         "frozen": _frozen(frozen),
         "increase": _by_name([*numbers], _NEVER_FALLS, "by its name, it never falls with time"),
-        "within": _bounds(numbers, labels),
+        "within": _bounds(numbers, codes, labels),
         "allowed": _categories(frame, [(name, column) for name, column in singles if name not in numbers]),
         "steps": (_step(name, numbers[name]) for name in integers),
-        "rules": _relations(numbers),
+        "rules": _relations(numbers, len(frame)),
     }
     for entry, proposals in sections.items():
         found = list(proposals)
@@ -130,7 +134,18 @@ def _has_word(name: str, pattern: re.Pattern[str]) -> bool:
     return pattern.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
 
 
-def _bounds(numbers: dict[str, FloatArray], labels: Any) -> Iterator[str]:
+def _codes_among(values: FloatArray) -> FloatArray:
+    """Numbers that stand for something else, such as -9 for "no record": the few negative ones of a column, of one
+    digit or of nines.
+    """
+    known = np.unique(values[np.isfinite(values)])
+    negative, others = known[known < 0], known[known >= 0]
+    few = len(negative) <= _MOST_CODES and len(others) > 2 * len(negative)
+    looks_so = all(re.fullmatch(r"-(\d|9+)", f"{value:.12g}") for value in negative.tolist())
+    return negative if few and looks_so else np.zeros(0)
+
+
+def _bounds(numbers: dict[str, FloatArray], codes: dict[str, FloatArray], labels: Any) -> Iterator[str]:
     for name, values in numbers.items():
         known = np.isfinite(values)
         if not known.any():
@@ -143,7 +158,11 @@ def _bounds(numbers: dict[str, FloatArray], labels: Any) -> Iterator[str]:
                 f"{np.median(values[known & (labels == one)]):g} for {one}" for one in sorted(classes, key=str)
             )
             medians = f"; medians: {_one_line(listed)}"
-        yield f"  {_quoted(name)}: {{between: [{low}, {high}]}}  # all {known.sum():,} values lie there{medians}"
+        listed_codes = ", ".join(f"{code:g}" for code in codes[name])
+        evidence = f"all {known.sum():,} values lie there"
+        if listed_codes:
+            evidence = f"all {known.sum():,} values lie there but {listed_codes}, which may be codes"
+        yield f"  {_quoted(name)}: {{between: [{low}, {high}]}}  # {evidence}{medians}"
 
 
 def _step(name: str, values: FloatArray) -> str:
@@ -167,7 +186,7 @@ def _categories(frame: pd.DataFrame, columns: list[tuple[str, Any]]) -> Iterator
             yield f"  {_quoted(name)}: [{listed}]  # {len(counts)} values occur, the rarest {counts.min():,} times"
 
 
-def _relations(numbers: dict[str, FloatArray]) -> Iterator[str]:
+def _relations(numbers: dict[str, FloatArray], n_rows: int) -> Iterator[str]:
     """Columns of which one is never larger than the other, without those that follow from others."""
     holds: dict[tuple[str, str], tuple[int, int]] = {}
     for first, one in numbers.items():
@@ -186,7 +205,8 @@ def _relations(numbers: dict[str, FloatArray]) -> Iterator[str]:
         count += 1
         rule = f"{_rule_name(first)} <= {_rule_name(second)}"
         shown = rule if _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(second) else json.dumps(rule)
-        yield f"- {shown}  # holds in all {rows:,} rows, with equality in {equal:,}"
+        which = "rows" if rows == n_rows else "rows where both are known"
+        yield f"- {shown}  # holds in all {rows:,} {which}, with equality in {equal:,}"
 
 
 def _rule_name(name: str) -> str:
