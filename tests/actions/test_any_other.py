@@ -15,7 +15,7 @@ from sev.text import LANGUAGES, Speaker, enough_in_text, menu_table
 
 TEXTS = {
     "en": ("Had town been any other value,", 'any other value (now "a")'),
-    "de": ("Wäre town ein beliebiger anderer Wert gewesen", "ein beliebiger anderer Wert (jetzt „a“)"),
+    "de": ("Wäre town irgendein anderer Wert gewesen", "irgendein anderer Wert (jetzt „a“)"),
     "es": ("Si town hubiera sido cualquier otro valor,", "cualquier otro valor (ahora «a»)"),
 }
 
