@@ -143,3 +143,20 @@ def test_codes_make_no_relations():
     assert "months <= older  # holds in all 159 rows where both are known, with equality in " in sev.suggest_actions(
         table
     )
+
+
+def test_protected_attributes_are_known_by_their_values_too():
+    """As in Adult, where "relationship" tells sex and marital status."""
+    table = rows().assign(
+        relationship=["Husband", "Wife", "Own-child", "Unmarried"] * 50, tie=["malefic", "wifi"] * 100
+    )
+    text = sev.suggest_actions(table)
+    assert '# - relationship  # by its value "Husband", a protected attribute: nobody is to be asked' in text
+    actions = sev.Actions.from_yaml(uncommented(text))
+    assert set(actions.frozen) == {"sex", "relationship"}
+    assert set(actions.allowed) == {"purpose", "tie"}
+
+
+def test_a_value_that_occurs_once_is_told_so():
+    text = sev.suggest_actions(rows().assign(tie=["a"] * 199 + ["b"]))
+    assert "2 values occur, the rarest once" in text

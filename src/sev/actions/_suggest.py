@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,10 @@ _PROTECTED = re.compile(
 _ORIGIN = re.compile(
     r"(^|[^a-z])(state|country|county|region|province|district|city|town|zip|zipcode|zip_code|postcode|postal\w*|plz|"
     r"neighbou?rhood|address|origin|native\w*)([^a-z]|$)",
+    re.I,
+)
+_PROTECTED_VALUES = re.compile(
+    r"(^|[^a-z])(male|female|husband|wife|married|unmarried|divorced|widow\w*|christian|muslim|jewish|hindu|buddhist)([^a-z]|$)",
     re.I,
 )
 #: Rows that a relation must hold in to be proposed.
@@ -89,7 +93,11 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
         for name, column in singles
         if is_quantity(frame[column].dtype) and frame[column].dtype.kind in "fiu"
     }
-    frozen = [name for name in space.names if _has_word(name, _PROTECTED) or _has_word(name, _ORIGIN)]
+    singles_of = dict(singles)
+    telling = {name: _telling_value(frame[singles_of[name]]) for name in singles_of if name not in numbers}
+    frozen = [
+        name for name in space.names if _has_word(name, _PROTECTED) or _has_word(name, _ORIGIN) or telling.get(name)
+    ]
     singles = [(name, column) for name, column in singles if name not in frozen]
     numbers = {name: values for name, values in numbers.items() if name not in frozen}
     codes = {name: _codes_among(values) for name, values in numbers.items()}
@@ -100,7 +108,7 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
     ]
     integers = [name for name, column in singles if name in numbers and holds_integers(frame[column])]
     sections = {
-        "frozen": _frozen(frozen),
+        "frozen": _frozen(frozen, telling),
         "increase": _by_name([*numbers], _NEVER_FALLS, "by its name, it never falls with time"),
         "within": _bounds(numbers, codes, labels),
         "allowed": _categories(frame, [(name, column) for name, column in singles if name not in numbers]),
@@ -114,13 +122,25 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _frozen(names: list[str]) -> Iterator[str]:
+def _telling_value(column: pd.Series) -> str | None:
+    """A category that tells what a column stands for whatever its name, such as "Husband"."""
+    if is_quantity(column.dtype):
+        return None
+    texts = (str(value) for value in pd.unique(column.dropna())[:_MOST_VALUES])
+    return next((text for text in texts if _has_word(text, _PROTECTED_VALUES)), None)
+
+
+def _frozen(names: list[str], telling: Mapping[str, str | None]) -> Iterator[str]:
     for name in names:
         protected = _has_word(name, _PROTECTED)
         what = (
             "a protected attribute" if protected else "a place or an origin, which may stand for a protected attribute"
         )
-        yield f"- {_quoted(name)}  # by its name, {what}: nobody is to be asked to change it"
+        if protected or _has_word(name, _ORIGIN):
+            yield f"- {_quoted(name)}  # by its name, {what}: nobody is to be asked to change it"
+            continue
+        value = _one_line(json.dumps(telling[name], ensure_ascii=False))
+        yield f"- {_quoted(name)}  # by its value {value}, a protected attribute: nobody is to be asked to change it"
 
 
 def _by_name(names: Any, pattern: re.Pattern[str], evidence: str) -> Iterator[str]:
@@ -183,7 +203,11 @@ def _categories(frame: pd.DataFrame, columns: list[tuple[str, Any]]) -> Iterator
         plain = [value.item() if isinstance(value, np.generic) else value for value in counts.index]
         if 1 < len(counts) <= _MOST_VALUES and all(isinstance(value, (str, bool, int, float)) for value in plain):
             listed = ", ".join(json.dumps(value, ensure_ascii=False) for value in plain)
-            yield f"  {_quoted(name)}: [{listed}]  # {len(counts)} values occur, the rarest {counts.min():,} times"
+            yield f"  {_quoted(name)}: [{listed}]  # {len(counts)} values occur, the rarest {_tell_times(counts.min())}"
+
+
+def _tell_times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def _relations(numbers: dict[str, FloatArray], n_rows: int) -> Iterator[str]:
