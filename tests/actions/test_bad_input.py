@@ -196,3 +196,22 @@ def test_directions_of_one_column_of_a_group_are_refused_by_the_name_that_was_wr
         sev.Explainer(
             score, rows, labels, target=1, groups={"money": ["debt", "income"]}, actions=sev.Actions(**actions)
         )
+
+
+@pytest.mark.parametrize("name", ["debt", "home"])
+def test_a_model_that_takes_no_missing_value_refuses_that_a_feature_becomes_one(case, name):
+    rows, labels, _ = case
+    actions = sev.Actions(allow_missing=[name])
+
+    def score(frame):
+        if frame[["debt", "home"]].isna().any(axis=None):
+            raise ValueError("Input contains NaN")
+        return 1 / (1 + np.exp(frame.income.fillna(5.0).to_numpy() - frame.debt.to_numpy().astype(float)))
+
+    wanted = rf"allow_missing names '{name}', but the model does not take a missing value there .*Input contains NaN"
+    with pytest.raises(InputError, match=wanted):
+        sev.Explainer(score, rows, labels, actions=actions)
+    explainer = sev.Explainer(score, rows, labels)
+    with pytest.raises(InputError, match=wanted):
+        explainer.with_actions(actions)
+    explainer.with_actions(sev.Actions(allow_missing=["income"]))

@@ -107,3 +107,56 @@ def test_steps_are_the_largest_that_all_values_are_multiples_of():
     assert "#   term: 12  # all 60 values are multiples of 12" in text
     assert "#   count: 1  # all 60 values are integers" in text
     assert "#   two: 1  # all 60 values are integers" in text  # two values are always multiples of something
+
+
+def codes():
+    """As in HELOC, where -9 is "no record", -8 and -7 are other reasons why there is no number."""
+    generator = np.random.default_rng(0)
+    months, trades = generator.integers(0, 300, 200), generator.integers(0, 12, 200)
+    table = pd.DataFrame({"months": months, "trades": trades, "temperature": generator.integers(-20, 30, 200)})
+    table["change"] = generator.choice([-1, 0, 1], 200)
+    table.loc[:9, ["months", "trades"]] = -9
+    table.loc[10:40, "months"] = -7
+    return table
+
+
+def test_codes_are_no_bounds_and_the_file_says_so():
+    table = codes()
+    text = sev.suggest_actions(table, table.trades > 5)
+    [line] = [line for line in text.splitlines() if "months: {" in line]
+    assert line.startswith(
+        "#   months: {between: [1, 299]}  # all 159 values lie there but -9, -7, which may be codes;"
+    )
+    within = sev.Actions.from_yaml(uncommented(text)).within
+    assert within["trades"] == sev.between(0, 11)
+    assert within["temperature"] == sev.between(-20, 29)
+    assert within["change"] == sev.between(-1, 1)
+
+
+def test_codes_make_no_relations():
+    table = codes()
+    table["trades"] = np.where(table.months < 0, -9, table.months % 12 - 1.0 * (table.months % 12 > 0) + 3)
+    table["months"] = np.where(table.months < 0, -9, table.months + 20)
+    # equal in no row but those with codes
+    assert "trades <= months" not in sev.suggest_actions(table)
+    table["older"] = np.where(table.months < 0, -9, table.months + table.trades % 2)
+    assert "months <= older  # holds in all 159 rows where both are known, with equality in " in sev.suggest_actions(
+        table
+    )
+
+
+def test_protected_attributes_are_known_by_their_values_too():
+    """As in Adult, where "relationship" tells sex and marital status."""
+    table = rows().assign(
+        relationship=["Husband", "Wife", "Own-child", "Unmarried"] * 50, tie=["malefic", "wifi"] * 100
+    )
+    text = sev.suggest_actions(table)
+    assert '# - relationship  # by its value "Husband", a protected attribute: nobody is to be asked' in text
+    actions = sev.Actions.from_yaml(uncommented(text))
+    assert set(actions.frozen) == {"sex", "relationship"}
+    assert set(actions.allowed) == {"purpose", "tie"}
+
+
+def test_a_value_that_occurs_once_is_told_so():
+    text = sev.suggest_actions(rows().assign(tie=["a"] * 199 + ["b"]))
+    assert "2 values occur, the rarest once" in text

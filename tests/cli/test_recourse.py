@@ -116,6 +116,31 @@ def test_price_of_locks(folder, explainer, rows, refused):
         assert all(outcome in shown for outcome in wanted["outcome"])
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("de", {"alle zusammen", "ohne Mehraufwand", "teurer", "unmöglich", "1 mehr", "2 mehr", "nicht entschieden"}),
+        ("es", {"todas juntas", "sin coste adicional", "más costoso", "imposible", "1 más", "2 más", "sin decidir"}),
+    ],
+)
+def test_price_is_told_in_the_language_that_was_asked_for(folder, refused, language, words):
+    words_of_command = ("price", folder / "loans.sev", folder / "new.csv", "--actions", folder / "actions.yaml")
+    for row in refused[:4]:
+        shown = run(*words_of_command, "--row", row, "--locks", "age,branch", "--language", language).stdout
+        assert sum(any(word in line for word in words) for line in shown.splitlines()) == 3
+        assert not any(word in shown for word in ("all of them", "free", "costlier", "impossible ", "more"))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0%"), (0.004, "<1%"), (0.285, "28%"), (0.996, ">99%"), (1.0, "100%")]
+)
+def test_a_share_that_is_not_none_does_not_read_as_none(folder, monkeypatch, share, text):
+    found = pd.DataFrame({"works": [share > 0], "share": [share], "n_values": [1000], "searched": ["all"]})
+    found.index = pd.MultiIndex.from_tuples([(0, "age")], names=["row", "feature"])
+    monkeypatch.setattr(sev.Explainer, "alone", lambda *_, **__: found)
+    assert f" {text} " in run("alone", folder / "loans.sev", folder / "new.csv").stdout
+
+
 def test_menu_lists_what_works_with_ranges_and_what_is_now(folder, explainer, rows, refused):
     words = ("menu", folder / "loans.sev", folder / "new.csv", "--actions", folder / "actions.yaml", "--max-size", "2")
     seen = hidden = 0

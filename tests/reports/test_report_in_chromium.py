@@ -138,9 +138,9 @@ def test_nothing_is_wider_than_a_small_screen(page):
         page.set_window_size(1280, 900)
 
 
-#: Words of the heads of the table that stand on more than one line.
+#: Words of some heads that stand on more than one line.
 BROKEN = """
-return [...document.querySelectorAll('#decisions-table th button')].flatMap(head => {
+return [...document.querySelectorAll(arguments[0])].flatMap(head => {
   const node = head.firstChild, range = document.createRange();
   return [...node.textContent.matchAll(/\\S+/g)].filter(word => {
     range.setStart(node, word.index);
@@ -155,7 +155,19 @@ def test_no_head_of_the_table_is_broken_inside_a_word(driver, many, tmp_path, la
     driver.set_window_size(1200, 900)
     open_page(driver, report(many, tmp_path / "report.html", language=language))
     assert len(driver.find_elements("css selector", "#decisions-table th")) == 8
-    assert driver.execute_script(BROKEN) == []
+    assert driver.execute_script(BROKEN, "#decisions-table th button") == []
+
+
+@pytest.mark.parametrize("width", [1200, 1000, 480])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_name_of_a_bar_is_broken_inside_a_word(driver, many, tmp_path, language, width):
+    driver.set_window_size(width, 900)
+    try:
+        open_page(driver, report(many, tmp_path / "report.html", language=language))
+        assert "unexplainable" in set(many.statuses)
+        assert driver.execute_script(BROKEN, "#sizes th") == []
+    finally:
+        driver.set_window_size(1280, 900)
 
 
 def test_it_is_searched_by_what_a_status_is_called_in_its_language(driver, many, tmp_path):

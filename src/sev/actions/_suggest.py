@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,16 @@ _ORIGIN = re.compile(
     r"neighbou?rhood|address|origin|native\w*)([^a-z]|$)",
     re.I,
 )
+_PROTECTED_VALUES = re.compile(
+    r"(^|[^a-z])(male|female|husband|wife|married|unmarried|divorced|widow\w*|christian|muslim|jewish|hindu|buddhist)([^a-z]|$)",
+    re.I,
+)
 #: Rows that a relation must hold in to be proposed.
 _FEWEST_ROWS = 30
 _MOST_RULES = 30
 _MOST_VALUES = 20
+#: Negative numbers of a column that may be codes.
+_MOST_CODES = 4
 #: Below this a float holds every integer exactly.
 _EXACT_INTEGERS = 2.0**53
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -87,21 +93,27 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
         for name, column in singles
         if is_quantity(frame[column].dtype) and frame[column].dtype.kind in "fiu"
     }
-    frozen = [name for name in space.names if _has_word(name, _PROTECTED) or _has_word(name, _ORIGIN)]
+    singles_of = dict(singles)
+    telling = {name: _telling_value(frame[singles_of[name]]) for name in singles_of if name not in numbers}
+    frozen = [
+        name for name in space.names if _has_word(name, _PROTECTED) or _has_word(name, _ORIGIN) or telling.get(name)
+    ]
     singles = [(name, column) for name, column in singles if name not in frozen]
     numbers = {name: values for name, values in numbers.items() if name not in frozen}
+    codes = {name: _codes_among(values) for name, values in numbers.items()}
+    numbers = {name: np.where(np.isin(values, codes[name]), np.nan, values) for name, values in numbers.items()}
     lines = [
         f"# Proposals for sev.Actions from {len(frame):,} rows and {frame.shape[1]} columns.",
         "# Nothing here applies until a person has removed the comment marks of the lines that are right.",
     ]
     integers = [name for name, column in singles if name in numbers and holds_integers(frame[column])]
     sections = {
-        "frozen": _frozen(frozen),
+        "frozen": _frozen(frozen, telling),
         "increase": _by_name([*numbers], _NEVER_FALLS, "by its name, it never falls with time"),
-        "within": _bounds(numbers, labels),
+        "within": _bounds(numbers, codes, labels),
         "allowed": _categories(frame, [(name, column) for name, column in singles if name not in numbers]),
         "steps": (_step(name, numbers[name]) for name in integers),
-        "rules": _relations(numbers),
+        "rules": _relations(numbers, len(frame)),
     }
     for entry, proposals in sections.items():
         found = list(proposals)
@@ -110,13 +122,25 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _frozen(names: list[str]) -> Iterator[str]:
+def _telling_value(column: pd.Series) -> str | None:
+    """A category that tells what a column stands for whatever its name, such as "Husband"."""
+    if is_quantity(column.dtype):
+        return None
+    texts = (str(value) for value in pd.unique(column.dropna())[:_MOST_VALUES])
+    return next((text for text in texts if _has_word(text, _PROTECTED_VALUES)), None)
+
+
+def _frozen(names: list[str], telling: Mapping[str, str | None]) -> Iterator[str]:
     for name in names:
         protected = _has_word(name, _PROTECTED)
         what = (
             "a protected attribute" if protected else "a place or an origin, which may stand for a protected attribute"
         )
-        yield f"- {_quoted(name)}  # by its name, {what}: nobody is to be asked to change it"
+        if protected or _has_word(name, _ORIGIN):
+            yield f"- {_quoted(name)}  # by its name, {what}: nobody is to be asked to change it"
+            continue
+        value = _one_line(json.dumps(telling[name], ensure_ascii=False))
+        yield f"- {_quoted(name)}  # by its value {value}, a protected attribute: nobody is to be asked to change it"
 
 
 def _by_name(names: Any, pattern: re.Pattern[str], evidence: str) -> Iterator[str]:
@@ -130,7 +154,18 @@ def _has_word(name: str, pattern: re.Pattern[str]) -> bool:
     return pattern.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
 
 
-def _bounds(numbers: dict[str, FloatArray], labels: Any) -> Iterator[str]:
+def _codes_among(values: FloatArray) -> FloatArray:
+    """Numbers that stand for something else, such as -9 for "no record": the few negative ones of a column, of one
+    digit or of nines.
+    """
+    known = np.unique(values[np.isfinite(values)])
+    negative, others = known[known < 0], known[known >= 0]
+    few = len(negative) <= _MOST_CODES and len(others) > 2 * len(negative)
+    looks_so = all(re.fullmatch(r"-(\d|9+)", f"{value:.12g}") for value in negative.tolist())
+    return negative if few and looks_so else np.zeros(0)
+
+
+def _bounds(numbers: dict[str, FloatArray], codes: dict[str, FloatArray], labels: Any) -> Iterator[str]:
     for name, values in numbers.items():
         known = np.isfinite(values)
         if not known.any():
@@ -143,7 +178,11 @@ def _bounds(numbers: dict[str, FloatArray], labels: Any) -> Iterator[str]:
                 f"{np.median(values[known & (labels == one)]):g} for {one}" for one in sorted(classes, key=str)
             )
             medians = f"; medians: {_one_line(listed)}"
-        yield f"  {_quoted(name)}: {{between: [{low}, {high}]}}  # all {known.sum():,} values lie there{medians}"
+        listed_codes = ", ".join(f"{code:g}" for code in codes[name])
+        evidence = f"all {known.sum():,} values lie there"
+        if listed_codes:
+            evidence = f"all {known.sum():,} values lie there but {listed_codes}, which may be codes"
+        yield f"  {_quoted(name)}: {{between: [{low}, {high}]}}  # {evidence}{medians}"
 
 
 def _step(name: str, values: FloatArray) -> str:
@@ -164,10 +203,14 @@ def _categories(frame: pd.DataFrame, columns: list[tuple[str, Any]]) -> Iterator
         plain = [value.item() if isinstance(value, np.generic) else value for value in counts.index]
         if 1 < len(counts) <= _MOST_VALUES and all(isinstance(value, (str, bool, int, float)) for value in plain):
             listed = ", ".join(json.dumps(value, ensure_ascii=False) for value in plain)
-            yield f"  {_quoted(name)}: [{listed}]  # {len(counts)} values occur, the rarest {counts.min():,} times"
+            yield f"  {_quoted(name)}: [{listed}]  # {len(counts)} values occur, the rarest {_tell_times(counts.min())}"
 
 
-def _relations(numbers: dict[str, FloatArray]) -> Iterator[str]:
+def _tell_times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _relations(numbers: dict[str, FloatArray], n_rows: int) -> Iterator[str]:
     """Columns of which one is never larger than the other, without those that follow from others."""
     holds: dict[tuple[str, str], tuple[int, int]] = {}
     for first, one in numbers.items():
@@ -186,7 +229,8 @@ def _relations(numbers: dict[str, FloatArray]) -> Iterator[str]:
         count += 1
         rule = f"{_rule_name(first)} <= {_rule_name(second)}"
         shown = rule if _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(second) else json.dumps(rule)
-        yield f"- {shown}  # holds in all {rows:,} rows, with equality in {equal:,}"
+        which = "rows" if rows == n_rows else "rows where both are known"
+        yield f"- {shown}  # holds in all {rows:,} {which}, with equality in {equal:,}"
 
 
 def _rule_name(name: str) -> str:

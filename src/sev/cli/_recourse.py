@@ -97,7 +97,7 @@ def alone(
     if not as_json:
         speaker = _speaker_of(loaded)
         shown["feature"] = [speaker.label(name) for name in shown["feature"]]
-        shown["share"] = [speaker.percent(round(share, 2)) for share in shown["share"]]
+        shown["share"] = [_tell_share(speaker, share) for share in shown["share"]]
         shown["works"] = [_yes_or_no(speaker, works) for works in shown["works"]]
     _write_lines(shown, as_json)
 
@@ -128,7 +128,8 @@ def price(
     if not as_json:
         speaker = _speaker_of(loaded)
         known = set(loaded.feature_names)
-        shown["lock"] = [speaker.label(lock) if lock in known else lock for lock in shown["lock"]]
+        shown["lock"] = [speaker.label(lock) if lock in known else speaker.text("lock_all") for lock in shown["lock"]]
+        shown["outcome"] = [_tell_outcome(speaker, outcome) for outcome in shown["outcome"]]
         shown["proven"] = [_yes_or_no(speaker, proven) for proven in shown["proven"]]
         for name in ("size_without", "size_with"):
             shown[name] = ["" if pd.isna(size) else f"{size:.0f}" for size in shown[name]]
@@ -190,6 +191,20 @@ def _speaker_of(explainer: Explainer) -> Speaker:
     from sev.text import Speaker
 
     return Speaker({feature.name: feature.columns for feature in explainer.space.features}, labels=explainer.labels)
+
+
+def _tell_share(speaker: Speaker, share: float) -> str:
+    """A share in whole percent; one that is not 0 never reads as none, nor one below 1 as all."""
+    if 0.0 < share < 0.01:
+        return f"<{speaker.percent(0.01)}"
+    return f">{speaker.percent(0.99)}" if 0.99 < share < 1.0 else speaker.percent(round(share, 2))
+
+
+def _tell_outcome(speaker: Speaker, outcome: str) -> str:
+    """What a lock costs, in words: "free", "costlier", "1 more", "impossible" or "not decided"."""
+    if outcome.endswith(" more"):
+        return speaker.text("lock_more", value=outcome.removesuffix(" more"))
+    return speaker.text("menu_not_decided" if outcome == "not decided" else f"lock_{outcome}")
 
 
 def _yes_or_no(speaker: Speaker, value: bool) -> str:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from sev.actions import BoundActions, ChoiceGround
 from sev.backends import ModelScores, Scorer
 from sev.core import list_names, plain_value, warn_user
 from sev.exceptions import DecisionWarning, InputError, PositiveReferenceError
 from sev.explainers._task import Task
+from sev.explainers._vertices import score_rows_safely
 from sev.references import FittedReference
 from sev.space import MixedRows, TableForm
 from sev.typing import BoolArray, ClassLabel, FloatArray, LabelsLike, NativeTable
@@ -63,6 +65,38 @@ def reference_scores(fitted: FittedReference, scorer: Scorer, form: TableForm, a
             "--allow-positive-reference)."
         )
     return scores
+
+
+def check_missing_is_taken(bound: BoundActions, scorer: Scorer, form: TableForm, row: pd.DataFrame) -> None:
+    """Refuse features that may become missing where the model does not take a missing value.
+
+    Parameters
+    ----------
+    bound : BoundActions
+        The actions, with the features and what the background holds.
+    scorer : Scorer
+        The model.
+    form : TableForm
+        The form of its tables.
+    row : DataFrame of one row
+        A row that the model takes.
+    """
+    for feature, ground in zip(bound.space.features, bound.ground.features, strict=True):
+        if feature.name not in bound.actions.allow_missing:
+            continue
+        cells = ground.missing if isinstance(ground, ChoiceGround) else (np.nan,)
+        without = row.copy()
+        for column, cell in zip(feature.columns, cells, strict=True):
+            dtype = row[column].dtype
+            if isinstance(dtype, np.dtype) and dtype.kind in "biu":  # these hold no missing value
+                dtype = np.dtype(object if dtype.kind == "b" else np.float64)
+            without[column] = pd.Series([cell], index=row.index, dtype=object).astype(dtype)
+        _, problems = score_rows_safely(scorer.scores, form, without)
+        if problems:
+            raise InputError(
+                f"allow_missing names {feature.name!r}, but the model does not take a missing value there "
+                f"({problems[0]}): leave {feature.name!r} out, or give the model a step that fills in missing values."
+            )
 
 
 def warn_if_nothing_may_change(allowed: BoolArray) -> None:

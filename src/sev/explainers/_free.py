@@ -34,7 +34,7 @@ from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
 from sev.explainers._rules_in_ranges import keep_rules_in_ranges
 from sev.explainers._vertices import score_rows_safely
 from sev.explainers._work import Settings
-from sev.explanations import Interval
+from sev.explanations import Choices, Interval
 from sev.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -224,7 +224,9 @@ class FreeWork:
                 continue
             if isinstance(mine, ChoiceDestinations) and isinstance(one, frozenset):
                 cells = [mine.choices[place] for place in sorted(one)]
-                named[self._task.space.names[number]] = tuple(cell[0] if len(cell) == 1 else cell for cell in cells)
+                named[self._task.space.names[number]] = Choices(
+                    (cell[0] if len(cell) == 1 else cell for cell in cells), is_any_other=_holds_others(mine, row, one)
+                )
             elif isinstance(one, tuple):
                 low, high = map(float, one)
                 first, last = mine.ends(row) if isinstance(mine, NumberDestinations) else (-np.inf, np.inf)
@@ -477,6 +479,14 @@ class _Known(NamedTuple):
 def _take_entries(entries: Mapping[int, Any], rows: IntArray) -> dict[int, Any]:
     """The entries of some rows, by their new numbers."""
     return {place: entries[row] for place, row in enumerate(rows.tolist()) if row in entries}
+
+
+def _holds_others(one: ChoiceDestinations, row: int, places: frozenset[int]) -> bool:
+    """Whether some categories are all that are known but the row's own; a missing value need not be among them."""
+    if one.distances is not None:  # listed numbers
+        return False
+    others = (place for place in range(len(one.choices)) if place != one.old[row] and place not in places)
+    return all(pd.isna(value) for place in others for value in one.choices[place])
 
 
 def _limits_again(limits: Limits) -> Limits:

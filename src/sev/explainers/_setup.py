@@ -23,7 +23,7 @@ from sev.backends import (
 from sev.core import warn_user
 from sev.credibility import CredibilityLike, LazyCredibility, OtherRows
 from sev.exceptions import FallbackWarning, InputError
-from sev.explainers._checks import reference_scores
+from sev.explainers._checks import check_missing_is_taken, reference_scores
 from sev.explainers._notebook_view import explainer_as_html
 from sev.explainers._origin import Origin
 from sev.explainers._task import Task
@@ -366,6 +366,8 @@ class ExplainerSetup:
                 "background for actions: make it again from the model and the training rows."
             )
         bound = None if ground is None else BoundActions(self.actions or Actions(), self._space, ground)
+        if bound is not None and not self._tasks:
+            check_missing_is_taken(bound, scorer, self._form, fitted.rows.iloc[:1])
         self._tasks.append(
             Task(
                 number=len(self._tasks),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import pandas as pd
 
@@ -52,6 +52,31 @@ class Interval:
         if math.isinf(self.low):
             return f"at most {self.high:g}" if math.isfinite(self.high) else "any"
         return f"at least {self.low:g}" if math.isinf(self.high) else f"{self.low:g} to {self.high:g}"
+
+
+class Choices(tuple[Cell, ...]):
+    """Some values of a feature without an order.
+
+    Parameters
+    ----------
+    values : iterable
+        The values.
+    is_any_other : bool, default=False
+        Whether they are all that are known but the row's own.
+
+    Examples
+    --------
+    >>> from sev.explanations import Choices
+    >>> Choices(["rent", "own"])
+    ('rent', 'own')
+    """
+
+    is_any_other: bool
+
+    def __new__(cls, values: Iterable[Cell], *, is_any_other: bool = False) -> Self:
+        one = super().__new__(cls, values)
+        one.is_any_other = is_any_other
+        return one
 
 
 #: The values of one feature that do: a range of numbers, or some choices.
@@ -132,7 +157,10 @@ def enough_to_plain(enough: Mapping[str, EnoughValues]) -> JSONObject:
     return {
         name: [plain_value(one.low), plain_value(one.high)]
         if isinstance(one, Interval)
-        else {"values": [plain_value(value) for value in one]}
+        else {
+            "values": [plain_value(value) for value in one],
+            **({"any_other": True} if getattr(one, "is_any_other", False) else {}),
+        }
         for name, one in enough.items()
     }
 
@@ -153,7 +181,7 @@ def enough_from_plain(
     found: dict[str, EnoughValues] = {}
     for name, one in plain.items():
         if isinstance(one, Mapping):
-            found[name] = tuple(one["values"])
+            found[name] = Choices(one["values"], is_any_other=one.get("any_other") is True)
             continue
         low_is_limit, high_is_limit = (limits or {}).get(name, (False, False))
         found[name] = Interval(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sev.text._labels import Labels
 from sev.text._sentences import Speaker
-from sev.text._statements import Enough, EnoughRange
+from sev.text._statements import AnyOther, Enough, EnoughRange
 from sev.typing import Cell, ColumnLabel
 
 
@@ -79,7 +79,7 @@ def enough_in_text(enough: Range | Iterable[Cell] | None) -> Enough | None:
     if enough is None:
         return None
     if not isinstance(enough, Range):
-        return list(enough)
+        return AnyOther(enough) if getattr(enough, "is_any_other", False) else list(enough)
     return EnoughRange(enough.low, enough.high, enough.low_is_limit, enough.high_is_limit)
 
 

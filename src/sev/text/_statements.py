@@ -31,6 +31,10 @@ class EnoughRange(NamedTuple):
     high_is_limit: bool = False
 
 
+class AnyOther(list[Cell]):
+    """All categories that are known but the row's own: each of them does."""
+
+
 #: Values of a feature that do: a range of numbers, or a list of categories.
 Enough: TypeAlias = EnoughRange | list[Cell]
 

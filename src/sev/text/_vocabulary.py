@@ -10,12 +10,14 @@ from typing import Any, Literal
 from sev.core import plain_value
 from sev.text._labels import Labels
 from sev.text._language import Language, Wording, Words, load_language, load_wording, overridden
-from sev.text._statements import Enough, EnoughRange
+from sev.text._statements import AnyOther, Enough, EnoughRange
 from sev.text._values import feature_value, round_inward
 from sev.typing import Cell, ClassLabel, ColumnLabel, Row
 
 #: Categories of one feature that a sentence lists.
 _MOST_CHOICES = 5
+#: From this many on, all values but the row's own are told as such.
+_FEWEST_ANY_OTHER = 3
 
 
 class Vocabulary:
@@ -320,6 +322,8 @@ class Vocabulary:
         rows = [dict(zip(columns, value if len(columns) > 1 else (value,), strict=True)) for value in values]
         if len(rows) < 2:
             return None
+        if isinstance(values, AnyOther) and len(rows) >= _FEWEST_ANY_OTHER:
+            return self.text("range_any_other")
         if len(rows) > _MOST_CHOICES:
             return self._fill_text("range_others", value=self._value_in_text(feature, row), n=len(rows) - 1)
         return self.join([self._value_in_text(feature, one) for one in rows], "list_or")
