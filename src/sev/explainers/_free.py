@@ -25,7 +25,7 @@ from sev.backends.free import (
 from sev.backends.trees.free import TreeSearch
 from sev.core import Answers, LazyList, Limits, Status, unpack
 from sev.explainers._distances import MOST_ORDERED
-from sev.explainers._free_answers import FreeAnswers
+from sev.explainers._free_answers import NO_FEATURES, FreeAnswers, RowFeatures
 from sev.explainers._free_choice import CredibleRows, order_of_sets
 from sev.explainers._free_rules import exact_search, rules_of_features, search_again
 from sev.explainers._free_scores import LaterScores, encode_clear
@@ -86,7 +86,7 @@ class FreeWork:
         self._score = self._score_plainly
 
     def answer(
-        self, queries: pd.DataFrame, assigned: IntArray | None = None, usable: BoolArray | None = None
+        self, queries: pd.DataFrame, assigned: IntArray | None = None, features: RowFeatures = NO_FEATURES
     ) -> FreeAnswers:
         """Explain rows; those that are not of the class, or on which the model fails, are marked so.
 
@@ -96,12 +96,12 @@ class FreeWork:
             The rows.
         assigned : ndarray of int, default=None
             Number of each row's reference row; None: the first that the reference assigns.
-        usable : ndarray of bool, shape (n_rows, n_features), default=None
-            Features that each row may use, of those that all rows may; None: all of these.
+        features : RowFeatures
+            What is said about the features of each row.
         """
         task = self._task
         reasons: dict[int, str] = {}
-        at_once = self._search_at_once(queries, assigned, usable)
+        at_once = self._search_at_once(queries, assigned, features)
         if at_once is not None:
             rows, positives = np.arange(len(queries)), queries
             scores, assigned, destinations, found = at_once
@@ -110,8 +110,10 @@ class FreeWork:
             rows = np.flatnonzero(np.isfinite(scores) & task.scorer.is_positive(scores))
             positives = queries if len(rows) == len(queries) else queries.iloc[rows]
             assigned = task.reference.assigned(positives) if assigned is None else assigned[rows]
-            destinations = self._destinations(positives, assigned, None if usable is None else usable[rows])
-            found = self._search(positives, destinations, scores[rows], self._encode(positives, rows, transformed))
+            features = features.take(rows)
+            destinations = self._destinations(positives, assigned, features.usable)
+            encoded = self._encode(positives, rows, transformed)
+            found = self._search(positives, destinations, scores[rows], encoded, features.firsts)
         all_seen = found.solution.complete
         if self._credible is not None:
             found = _without_failures(found, self._credible.failures)
@@ -236,7 +238,7 @@ class FreeWork:
     # -- the search ----------------------------------------------------------------------------------------------------
 
     def _search_at_once(
-        self, queries: pd.DataFrame, assigned: IntArray | None, usable: BoolArray | None
+        self, queries: pd.DataFrame, assigned: IntArray | None, features: RowFeatures
     ) -> tuple[FloatArray, IntArray, Destinations, FreeSolution] | None:
         """Scores, reference rows, destinations and answers of a few rows that are all of the class, as a rule with one
         call of the model; None where that does not work.
@@ -250,9 +252,9 @@ class FreeWork:
             return None
         later = LaterScores(task, queries)
         assigned = task.reference.assigned(queries) if assigned is None else assigned
-        destinations = self._destinations(queries, assigned, usable)
+        destinations = self._destinations(queries, assigned, features.usable)
         self._score = later.score
-        found = self._search(queries, destinations, None, encoded)
+        found = self._search(queries, destinations, None, encoded, features.firsts)
         self._score = self._score_plainly
         scores, reasons = later.of_queries()
         if reasons or not task.scorer.is_positive(scores).all() or self._unlike(scores, encoded).size:
@@ -277,10 +279,15 @@ class FreeWork:
         return score_rows_safely(self._task.scorer.scores, self._task.form, frame)
 
     def _search(
-        self, queries: pd.DataFrame, destinations: Destinations, scores: FloatArray | None, encoded: FloatArray | None
+        self,
+        queries: pd.DataFrame,
+        destinations: Destinations,
+        scores: FloatArray | None,
+        encoded: FloatArray | None,
+        firsts: BoolArray | None,
     ) -> FreeSolution:
         """Search rows; where their scores are not given, the reading is taken to be right about them."""
-        problem = replace(self._problem(queries, destinations), encoded=encoded)
+        problem = replace(self._problem(queries, destinations), encoded=encoded, firsts=firsts)
         n_rows = len(queries)
         if not n_rows:
             return CandidateSearch().solve(problem)

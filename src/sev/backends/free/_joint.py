@@ -29,6 +29,8 @@ from sev.typing import BoolArray, Cells, FloatArray, IntArray
 _ENTRIES_AT_ONCE = 4_000_000
 #: Sizes that are searched alone before all others.
 _SIZES_ALONE = 2
+#: How often a choice of the features that change may be searched for a row.
+_ROUNDS = 3
 #: Choices of the features that change which are gone through.
 _MOST_CHOICES = 64
 
@@ -165,7 +167,8 @@ class _JointRun:
         ]
         self._allowed: dict[tuple[int, tuple[bool, ...]], BoolArray] = {}
         n_rows = problem.n_rows
-        self._n_choices = 2 ** sum(len(block.features) for block in blocks)
+        #: Of the budget of a row, for one of the searches.
+        self._share = 1.0 / (_ROUNDS * 2 ** sum(len(block.features) for block in blocks))
         self._best = np.full(n_rows, np.inf)  # the fewest features of a set, or its least cost
         self._items: list[list[_Item]] = [[] for _ in range(n_rows)]
         self._parts: list[_Part] = []
@@ -304,7 +307,9 @@ class _JointRun:
             destinations=Destinations(features=tuple(features)),
             keeps_rules=None,
             rules=(),
-            limits=_part_of(problem.limits, most, self._n_choices),
+            limits=_part_of(problem.limits, most, self._share),
+            share=self._share,
+            firsts=None,
             observed={
                 place: problem.observed[number] for place, number in enumerate(numbers) if number in problem.observed
             },
@@ -466,7 +471,7 @@ def _without_repeats(places: IntArray, sets: BoolArray) -> list[int]:
     return list(first.values())
 
 
-def _part_of(limits: Limits, most: int | None, n_choices: int) -> Limits:
+def _part_of(limits: Limits, most: int | None, share: float) -> Limits:
     """Limits of one search of several."""
-    seconds = None if limits.time_limit is None else limits.time_limit / n_choices
+    seconds = None if limits.time_limit is None else limits.time_limit * share
     return replace(limits, max_size=most, time_limit=seconds)

@@ -59,6 +59,11 @@ class FreeProblem:
         For some rows, a size up to which it is known that no set crosses, whatever the values.
     smallest : mapping of int to ndarray of bool
         For some of these, all sets of one feature more that cross with some values; (n_sets, n_features).
+    firsts : ndarray of bool or None
+        The features of each row's first set, where it is known and a search may list the others only; (n_rows,
+        n_features).
+    share : float
+        The share of the budget of a row that this search may take, where the user sets no limit.
     encoded : ndarray or None
         The queries in the columns of the model's reading, where they are known.
     """
@@ -80,6 +85,8 @@ class FreeProblem:
     observed: Mapping[int, FloatArray] = field(default_factory=dict)
     proven: Mapping[int, int] = field(default_factory=dict)
     smallest: Mapping[int, BoolArray] = field(default_factory=dict)
+    firsts: BoolArray | None = None
+    share: float = 1.0
     encoded: FloatArray | None = None
 
     @property
@@ -100,6 +107,7 @@ class FreeProblem:
             rules=tuple(one.take(rows) for one in self.rules),
             proven=_take_entries(self.proven, rows),
             smallest=_take_entries(self.smallest, rows),
+            firsts=None if self.firsts is None else self.firsts[rows],
             encoded=None if self.encoded is None else self.encoded[rows],
         )
 

@@ -55,7 +55,9 @@ class TreeSearch:
         """
         wanted, listed = self._cell_problem(problem)
         solution, moves = solve_free(self._trees, wanted)
-        waits = solution.has_set if wanted.goal == Goal.CHEAPEST else np.zeros(problem.n_rows, dtype=np.bool_)
+        waits = np.zeros(problem.n_rows, dtype=np.bool_)
+        if wanted.goal == Goal.CHEAPEST:  # where the budget has ended, there is nothing to go on with
+            waits[solution.has_set] = moves.proven_cost[solution.offsets[:-1][solution.has_set]]
         return FreeSolution(
             solution=solution,
             moves=moves,
@@ -108,6 +110,8 @@ class TreeSearch:
             limits=problem.limits,
             confirm=False,
             observed=values,
+            firsts=problem.firsts,
+            share=problem.share,
             encoded=problem.encoded,
         )
         return wanted, values
