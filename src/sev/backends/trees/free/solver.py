@@ -29,7 +29,7 @@ from sev.typing import BoolArray, Cells, Dtype, FloatArray, IntArray
 #: Work that one row may take when there is no time limit, in units of one to three nanoseconds, and a third more for
 #: all sets beside the cheapest. Work ends a search, not time, so that answers do not depend on the machine; only where
 #: it takes more than so many seconds of the processor the search ends then.
-ROW_WORK = 500_000_000
+ROW_WORK = 350_000_000
 ROW_SECONDS = 1.0
 _UNLIMITED = 1 << 60
 #: Entries of the table of costs that are made at once.
