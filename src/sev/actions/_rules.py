@@ -45,6 +45,24 @@ class Truth(NamedTuple):
     false: BoolArray
 
 
+class Comparison(NamedTuple):
+    """A sum of numbers that a rule compares with 0.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        The weight of each feature; the constant has the name "".
+    is_ordered : bool
+        Whether it is compared by an order.
+    is_closed : bool
+        Whether the rule holds where the sum is 0.
+    """
+
+    weights: Mapping[str, float]
+    is_ordered: bool
+    is_closed: bool
+
+
 @dataclass(frozen=True)
 class Rule:
     """One rule.
@@ -102,6 +120,11 @@ class Rule:
         """
         return self._parsed.n_comparisons == 0 or (self._parsed.n_comparisons == 1 and self._parsed.is_ordered)
 
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Its comparisons of numbers."""
+        return tuple(self._parsed.comparisons)
+
     def broken(self, columns: Columns) -> BoolArray:
         """Rows in which the rule is known to be false.
 
@@ -135,10 +158,14 @@ class _Parser:
         self.texts: dict[str, list[str]] = {}
         self.n_comparisons = 0
         self.is_ordered = True
+        self.comparisons: list[Comparison] = []
+        self._in_premise = False
+        self._has_negation = re.search(r"\bnot\b", text) is not None
         self._stand_ins: dict[str, str] = {}
         premise, conclusion = self._split()
         self.condition = self._parse(conclusion)
         if premise is not None:
+            self._in_premise = True
             self.condition = _either(_negated(self._parse(premise)), self.condition)
 
     def _refuse(self, why: str) -> InputError:
@@ -194,7 +221,7 @@ class _Parser:
             return joined
         if isinstance(node, ast.Name):
             self.booleans[self._name(node)] = None
-            self._count_equality([True])
+            self._count_equality(self._name(node), [True])
             return _is_true(self._name(node))
         raise self._refuse(f"{ast.unparse(node)!r} is not a condition")
 
@@ -203,7 +230,7 @@ class _Parser:
             if not isinstance(left, ast.Name) or not isinstance(right, (ast.List, ast.Tuple, ast.Set)):
                 raise self._refuse("'in' takes a feature and a list of values")
             values = [self._constant(one) for one in right.elts]
-            self._count_equality(values)
+            self._count_equality(self._name(left), values)
             self._note_texts(self._name(left), values)
             found = _is_any_of(self._name(left), values)
             return found if isinstance(op, ast.In) else _negated(found)
@@ -214,21 +241,26 @@ class _Parser:
         if isinstance(right, ast.Constant) and not _is_number(right):
             if not isinstance(left, ast.Name) or not isinstance(op, (ast.Eq, ast.NotEq)):
                 raise self._refuse(f"{right.value!r} can only be compared with a feature, by == or !=")
-            self._count_equality([right.value])
+            self._count_equality(self._name(left), [right.value])
             self._note_texts(self._name(left), [right.value])
             found = _is_any_of(self._name(left), [right.value])
             return found if isinstance(op, ast.Eq) else _negated(found)
         self.n_comparisons += 1
-        self.is_ordered &= not isinstance(op, (ast.Eq, ast.NotEq))
+        is_ordered = not isinstance(op, (ast.Eq, ast.NotEq))
+        self.is_ordered &= is_ordered
         weights = self._linear(left)
         for name, weight in self._linear(right).items():
             weights[name] = weights.get(name, 0.0) - weight
+        closed = (ast.Lt, ast.Gt) if self._in_premise else (ast.LtE, ast.GtE)
+        is_closed = isinstance(op, closed) and not self._has_negation
+        self.comparisons.append(Comparison(weights, is_ordered=is_ordered, is_closed=is_closed))
         return _compared(weights, _COMPARE[type(op)])
 
-    def _count_equality(self, values: list[Any]) -> None:
+    def _count_equality(self, name: str, values: list[Any]) -> None:
         """Note that a feature is compared with values, which may be numbers."""
         if not all(isinstance(one, str) for one in values):
             self.n_comparisons, self.is_ordered = self.n_comparisons + 1, False
+            self.comparisons.append(Comparison({name: 1.0}, is_ordered=False, is_closed=True))
 
     def _note_texts(self, name: str, values: list[Any]) -> None:
         self.texts.setdefault(name, []).extend(one for one in values if isinstance(one, str))

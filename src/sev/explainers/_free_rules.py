@@ -11,17 +11,17 @@ import pandas as pd
 
 from sev.actions import BoundActions, column_of
 from sev.backends import CannotReadError, Reading
-from sev.backends.free import AdditiveSearch, FeatureRule, FreeProblem, FreeSearch, FreeSolution, JointSearch
+from sev.backends.free import AdditiveSearch, FeatureRule, FreeProblem, FreeSolution, JointSearch
 from sev.backends.trees.free import TreeSearch
-from sev.core import unpack
+from sev.core import Limits, Solution, Status, unpack
 from sev.space import FeatureSpace
-from sev.typing import IntArray
+from sev.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from sev.explainers._task import Task
 
 
-def exact_search(task: Task, reading: Reading, space: FeatureSpace) -> FreeSearch | None:
+def exact_search(task: Task, reading: Reading, space: FeatureSpace) -> AdditiveSearch | TreeSearch | None:
     """The search that proves its answers over all permitted values, for features of the same columns; None where the
     family has none.
     """
@@ -36,9 +36,10 @@ def exact_search(task: Task, reading: Reading, space: FeatureSpace) -> FreeSearc
 
 def joint_search_of(task: Task) -> JointSearch | None:
     """The search over values that keep rules between features; None where the family has none."""
-    if task.reading is None or exact_search(task, task.reading, task.space) is None:
+    search = task.free_search
+    if task.reading is None or not isinstance(search, AdditiveSearch | TreeSearch):
         return None
-    return JointSearch(task.reading, task.space, partial(exact_search, task))
+    return JointSearch(task.reading, search, partial(exact_search, task))
 
 
 def rules_of_features(bound: BoundActions, queries: pd.DataFrame) -> tuple[FeatureRule, ...]:
@@ -47,9 +48,9 @@ def rules_of_features(bound: BoundActions, queries: pd.DataFrame) -> tuple[Featu
     found = []
     for rule in bound.rules:
         columns = {name: column_of(bound.space, name) for name in rule.names}
-        features = tuple(sorted({owner[column] for column in columns.values()}))
+        owners = {name: owner[column] for name, column in columns.items()}
         applies = ~rule.broken(bound.cells(rule, queries))
-        found.append(FeatureRule(rule=rule, columns=columns, features=features, applies=applies))
+        found.append(FeatureRule(rule=rule, columns=columns, owners=owners, applies=applies))
     return tuple(found)
 
 
@@ -99,10 +100,21 @@ def search_again(
         },
     )
     try:
-        answers = task.joint_search.solve(wanted, found.keep_sets(kept).take(broken))
+        answered = task.joint_search.solve(wanted, found.keep_sets(kept).take(broken))
     except CannotReadError:
-        answers = None
-    if answers is None:
+        answered = None
+    if answered is None:
         return again[:0], found.take(broken[:0])
-    done = np.setdiff1d(np.arange(len(again)), sorted(answers.solution.reasons))
-    return again[done], answers.take(done)
+    places, answers = answered
+    done = np.flatnonzero(_are_decided(answers.solution, problem.limits))
+    return again[places[done]], answers.take(done)
+
+
+def _are_decided(solution: Solution, limits: Limits) -> BoolArray:
+    """Rows that no other search has to look at: what could be proven is, or the user's own limit has ended it."""
+    proven = np.isin(solution.status, [Status.OPTIMAL.code, Status.UNEXPLAINABLE.code])
+    if limits.max_size is not None:
+        proven |= (solution.status == Status.UNDECIDED.code) & (solution.lower_bound > limits.max_size)
+    if limits.time_limit is not None:
+        proven |= solution.status != Status.ERROR.code
+    return proven

@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sev.actions import ChoiceDestinations, Destinations, FeatureDestinations, Moves
+from sev.actions import ChoiceDestinations, Destinations, FeatureDestinations, Moves, NumberDestinations
 from sev.backends._reading import Reading
+from sev.backends.free._joint_blocks import TooManyValuesError, make_block
 from sev.backends.free._joint_ranges import widest_ranges
-from sev.backends.free._joint_values import Block, find_blocks, list_block
-from sev.backends.free._problem import Enough, FreeProblem, FreeSearch, FreeSolution
+from sev.backends.free._joint_values import Block, find_blocks
+from sev.backends.free._nearer import bring_nearer
+from sev.backends.free._problem import Enough, ExactSearch, FreeProblem, FreeSearch, FreeSolution
 from sev.core import LazyList, Limits, SolutionBuilder, Status, n_words, pack, unpack
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, Cells, FloatArray, IntArray
@@ -35,7 +37,7 @@ _ROUNDS = 3
 _MOST_CHOICES = 64
 
 #: Makes the family's search for other features of the same columns.
-MakeSearch = Callable[[Reading, FeatureSpace], FreeSearch | None]
+MakeSearch = Callable[[Reading, FeatureSpace], ExactSearch | None]
 
 
 class JointSearch:
@@ -45,22 +47,22 @@ class JointSearch:
     ----------
     reading : Reading
         The model.
-    space : FeatureSpace
-        Its features.
+    search : ExactSearch
+        The family's own search.
     make : callable
         Makes the family's search for other features.
     """
 
-    def __init__(self, reading: Reading, space: FeatureSpace, make: MakeSearch) -> None:
+    def __init__(self, reading: Reading, search: ExactSearch, make: MakeSearch) -> None:
         self._reading = reading
-        self._space = space
+        self._search = search
         self._make = make
         self._known: dict[tuple[tuple[int, ...], ...], _Merged] = {}
 
-    def solve(self, problem: FreeProblem, known: FreeSolution) -> FreeSolution | None:
+    def solve(self, problem: FreeProblem, known: FreeSolution) -> tuple[IntArray, FreeSolution] | None:
         """Solve the problem exactly, within its limits; None where the rules tie too many values together.
 
-        Rows that the family's search cannot answer have reasons.
+        Rows that the family's search cannot answer have reasons. Other rows may be left out.
 
         Parameters
         ----------
@@ -77,17 +79,33 @@ class JointSearch:
         features = find_blocks(problem.rules, problem.destinations)
         if not features or 2 ** sum(map(len, features)) > _MOST_CHOICES:
             return None
-        columns = [one.columns for one in self._space.features]
-        blocks = [list_block(one, problem.destinations, columns, problem.queries) for one in features]
+        try:
+            blocks = [make_block(problem, one, self._search) for one in features]
+        except TooManyValuesError:
+            return self._solve_halves(problem, known)
         if any(one is None for one in blocks):
             return None
-        merged = self._merged(tuple(features))
-        return _JointRun(problem, merged, [one for one in blocks if one is not None]).solve(known)
+        merged = self._merged(problem.space, tuple(features))
+        run = _JointRun(problem, merged, [one for one in blocks if one is not None])
+        return np.arange(problem.n_rows), run.solve(known)
 
-    def _merged(self, blocks: tuple[tuple[int, ...], ...]) -> _Merged:
+    def _solve_halves(self, problem: FreeProblem, known: FreeSolution) -> tuple[IntArray, FreeSolution] | None:
+        if problem.n_rows == 1:
+            return None
+        parts = []
+        for half in np.array_split(np.arange(problem.n_rows), 2):
+            found = self.solve(problem.take(half), known.take(half))
+            if found is not None:
+                parts.append((half[found[0]], found[1]))
+        if not parts:
+            return None
+        rows = np.sort(np.concatenate([rows for rows, _ in parts]))
+        return rows, FreeSolution.merge([(np.searchsorted(rows, some), one) for some, one in parts])
+
+    def _merged(self, space: FeatureSpace, blocks: tuple[tuple[int, ...], ...]) -> _Merged:
         known = self._known.get(blocks)
         if known is None:
-            known = self._known[blocks] = _Merged.of(self._reading, self._space, blocks, self._make)
+            known = self._known[blocks] = _Merged.of(self._reading, space, blocks, self._make)
         return known
 
 
@@ -323,15 +341,10 @@ class _JointRun:
         solution = found.solution
         owner = np.repeat(np.arange(len(rows)), np.diff(solution.offsets))
         sets, targets = self._split(rows[owner], unpack(solution.masks, len(self._merged.space)), found.moves.targets)
-        self._parts.append(
-            _Part(
-                rows=rows[owner],
-                sets=sets,
-                moves=Moves(targets=targets, cost=found.moves.cost, proven_cost=found.moves.proven_cost),
-                enough=LazyList(len(owner), partial(self._find_enough, rows[owner], sets, targets, found.enough)),
-            )
-        )
-        self._note_best(rows[owner], sets, found.moves.cost)
+        moves, is_other = self._nearer(rows[owner], sets, targets, found.moves)
+        find = partial(self._find_enough, rows[owner], sets, targets, is_other, found.enough)
+        self._parts.append(_Part(rows=rows[owner], sets=sets, moves=moves, enough=LazyList(len(owner), find)))
+        self._note_best(rows[owner], sets, moves.cost)
         for place, (row, changed) in enumerate(zip(rows.tolist(), choices, strict=True)):
             if place in solution.reasons:
                 self._reasons[row] = solution.reasons[place]
@@ -347,6 +360,23 @@ class _JointRun:
     def _worth(self, sets: BoolArray, costs: FloatArray) -> FloatArray:
         """What is to be least."""
         return costs if self._problem.minimise == "cost" else sets.sum(axis=1).astype(np.float64)
+
+    def _nearer(self, rows: IntArray, sets: BoolArray, targets: FloatArray, moves: Moves) -> tuple[Moves, BoolArray]:
+        """The moves of sets, less costly where only those values were tried that decide; and which sets these are."""
+        wide = [number for block in self._blocks for number in block.wide]
+        some = np.flatnonzero(sets[:, wide].any(axis=1))
+        is_other = np.zeros(len(rows), dtype=np.bool_)
+        is_other[some] = True
+        costs, values = moves.cost.copy(), targets.copy()
+        if some.size:
+            values[some] = bring_nearer(self._problem, rows[some], sets[some], targets[some], wide)
+        for number in wide:
+            one = self._problem.destinations.features[number]
+            assert isinstance(one, NumberDestinations)
+            for at in some[sets[some, number]].tolist():
+                before, after = one.cost(int(rows[at]), np.array([targets[at, number], values[at, number]])).tolist()
+                costs[at] += after - before
+        return Moves(targets=values, cost=costs, proven_cost=moves.proven_cost & ~is_other), is_other
 
     def _split(self, rows: IntArray, merged: BoolArray, targets: FloatArray) -> tuple[BoolArray, FloatArray]:
         """Sets of merged features, and their values, in the features of the problem."""
@@ -369,6 +399,7 @@ class _JointRun:
         rows: IntArray,
         sets: BoolArray,
         targets: FloatArray,
+        is_other: BoolArray,
         enough: LazyList[Mapping[int, Enough]],
         places: list[int],
     ) -> list[Mapping[int, Enough]]:
@@ -377,6 +408,9 @@ class _JointRun:
         numbers = self._merged.numbers.tolist()
         for at, mine in zip(places, enough.get(places), strict=True):
             ranges: dict[int, Enough] = {}
+            found.append(ranges)
+            if is_other[at]:  # what is proven holds for the values that were tried
+                continue
             for merged, one in mine.items():
                 number = numbers[merged]
                 if number >= 0:
@@ -384,7 +418,6 @@ class _JointRun:
                 elif isinstance(one, frozenset):
                     block, row = self._blocks[-1 - number], int(rows[at])
                     ranges.update(widest_ranges(block, row, sets[at], targets[at], one))
-            found.append(ranges)
         return found
 
     # -- all choices together ------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,16 +28,21 @@ class FeatureRule:
         The rule.
     columns : mapping of str to column
         The column that each of its names stands for.
-    features : tuple of int
-        The features of these columns.
+    owners : mapping of str to int
+        The feature that this column belongs to.
     applies : ndarray of bool, shape (n_rows,)
         Rows that keep it as they are.
     """
 
     rule: Rule
     columns: Mapping[str, ColumnLabel]
-    features: tuple[int, ...]
+    owners: Mapping[str, int]
     applies: BoolArray
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The features that it is about."""
+        return tuple(sorted(set(self.owners.values())))
 
     def take(self, rows: IntArray) -> FeatureRule:
         """The same for some rows."""
@@ -84,10 +88,13 @@ class Block:
         The features.
     values : sequence of FeatureValues
         Their values.
+    wide : tuple of int
+        Those of which only the values are there that decide.
     """
 
-    def __init__(self, features: tuple[int, ...], values: Sequence[FeatureValues]) -> None:
+    def __init__(self, features: tuple[int, ...], values: Sequence[FeatureValues], wide: tuple[int, ...] = ()) -> None:
         self.features = features
+        self.wide = wide
         self.values = tuple(values)
         #: How many values each feature has.
         self.shape = tuple(len(one.cells) for one in values)
@@ -217,21 +224,3 @@ def number_values(one: NumberDestinations, listed: FloatArray) -> FeatureValues:
         numbers=values,
         key=(values.tobytes(),),
     )
-
-
-def list_block(
-    features: tuple[int, ...],
-    destinations: Destinations,
-    columns: Sequence[Sequence[ColumnLabel]],
-    queries: pd.DataFrame,
-) -> Block | None:
-    """All combinations of the values of some features; None where they are too many to list."""
-    values = []
-    for number in features:
-        one = destinations.features[number]
-        assert one is not None
-        found = list_values(one, columns[number], queries)
-        if found is None:
-            return None
-        values.append(found)
-    return Block(features, values) if prod(len(one.cells) for one in values) <= MOST_COMBINATIONS else None

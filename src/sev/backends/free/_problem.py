@@ -218,7 +218,7 @@ class FreeSolution:
             ),
             complete_values=solutions[0].complete_values,
             enough=LazyList.concatenate([one.enough for one in solutions]),
-            scores=np.concatenate(unknown),
+            scores=None if all(one.scores is None for one in solutions) else np.concatenate(unknown),
         )
         row_order = np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable")
         return replace(
@@ -245,4 +245,15 @@ class FreeSearch(Protocol):
 
     def solve(self, problem: FreeProblem) -> FreeSolution:
         """Solve the problem within its limits; the model is still to confirm the sets, unless it made them."""
+        ...
+
+
+class ExactSearch(FreeSearch, Protocol):
+    """The search of a family that proves its answers over all permitted values."""
+
+    def ends(self, problem: FreeProblem) -> Mapping[int, FloatArray]:
+        """Values of numbers between which the margin is as it is at one of them, or changes in proportion.
+
+        Numbers of which that is not known are left out. The ends of what is permitted need not be among them.
+        """
         ...

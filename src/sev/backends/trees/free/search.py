@@ -95,6 +95,10 @@ class TreeSearch:
         cells = [one.cells for one in self._trees.lay_out(self._cell_problem(problem)[0]).features]
         return {number: (one.lowest, one.highest) for number, one in enumerate(cells) if isinstance(one, NumberCells)}
 
+    def ends(self, problem: FreeProblem) -> dict[int, FloatArray]:
+        """The ends of the intervals of each number within which no tree tells two values apart."""
+        return {number: np.concatenate(ends) for number, ends in self.intervals(problem).items()}
+
     def _cell_problem(self, problem: FreeProblem) -> tuple[CellProblem, ListedValues]:
         """The problem over cells, and the values of numbers that are listed."""
         values = ListedValues(problem)
