@@ -206,6 +206,8 @@ class CellForest:
         work: int,
         seconds: float,
         ask: Callable[[int, IntArray], BoolArray],
+        known: IntArray | None = None,
+        processor_seconds: float = ...,
     ) -> tuple[_Outcomes, IntArray, IntArray, IntArray, _Marks, IntArray, FloatArray, _Marks, FloatArray]: ...
     def grow(
         self,

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import sev
+from sev.backends.trees.free import solver
 from sev.explainers import _free_batches, _free_best
 
 MODELS = {
@@ -63,6 +64,38 @@ def test_the_same_sets_values_and_ranges_as_at_once(case):
     assert at_once._answers.listed.all()
     assert any(len(one.sets) > 2 for one in at_once)
     assert_same(later, at_once)
+
+
+def test_two_rows_are_enough_to_leave_sets_for_later(case):
+    explainer, rows = case
+    several = [place for place, one in enumerate(explain_at_once(explainer, rows)) if len(one.sets) > 2]
+    few = rows.iloc[several[:2]]
+    later, at_once = explainer.explain(few, values="any"), explain_at_once(explainer, few)
+    assert not later._answers.listed.any()
+    assert_same(later, at_once)
+    assert explainer.explain(few[:1], values="any")._answers.listed.all()
+
+
+def test_first_sets_are_not_searched_for_again():
+    """The work of both searches is that of the one that finds everything."""
+    explainer, rows = make_explainer("trees", actions=sev.Actions(within=dict.fromkeys("abcd", ("-0.7", "+0.7"))))
+    rows = rows[explainer.explain(rows, values="any").sizes > 1].iloc[:8]
+    assert len(rows) == 8
+    work = []
+
+    def search(self):
+        found = find(self)
+        work.append(int(found.work.sum()))
+        return found
+
+    find = solver.Run._search
+    with patch.object(solver.Run, "_search", search):
+        later = explainer.explain(rows, values="any")
+        assert len(work) == 1
+        assert_same(later, explain_at_once(explainer, rows))
+    first, whole, others = work
+    assert max(first, others) < whole
+    assert first + others == pytest.approx(whole, rel=0.01)
 
 
 def test_first_sets_are_known_without_listing(case):

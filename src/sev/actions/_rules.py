@@ -38,20 +38,32 @@ _ROUNDING = 1e-12
 Columns = Mapping[str, Any]
 
 
-class Comparison(NamedTuple):
-    """A weighted sum of features and a constant that is at most zero, below zero, or zero."""
-
-    weights: Mapping[str, float]
-    constant: float
-    is_strict: bool
-    is_equality: bool
-
-
 class Truth(NamedTuple):
     """What is known of a condition in each row; neither, where a value is missing."""
 
     true: BoolArray
     false: BoolArray
+
+
+class Comparison(NamedTuple):
+    """A sum of numbers that a rule compares with 0.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        The weight of each feature; the constant has the name "".
+    operator : type of ast.cmpop
+        How.
+    is_ordered : bool
+        Whether it is compared by an order.
+    is_closed : bool
+        Whether the rule holds where the sum is 0.
+    """
+
+    weights: Mapping[str, float]
+    operator: type[ast.cmpop]
+    is_ordered: bool
+    is_closed: bool
 
 
 @dataclass(frozen=True)
@@ -113,8 +125,13 @@ class Rule:
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """The comparisons of numbers that must all hold, where the rule says nothing else; none where it does."""
-        return tuple(self._parsed.comparisons) if self._parsed.only_compares else ()
+        """Its comparisons of numbers."""
+        return tuple(self._parsed.comparisons)
+
+    @property
+    def only_compares(self) -> bool:
+        """Whether it says that all its comparisons of numbers hold, and nothing else."""
+        return self._parsed.only_compares
 
     def broken(self, columns: Columns) -> BoolArray:
         """Rows in which the rule is known to be false.
@@ -151,11 +168,14 @@ class _Parser:
         self.is_ordered = True
         self.comparisons: list[Comparison] = []
         self.only_compares = True
+        self._in_premise = False
+        self._has_negation = re.search(r"\bnot\b", text) is not None
         self._stand_ins: dict[str, str] = {}
         premise, conclusion = self._split()
         self.condition = self._parse(conclusion)
         if premise is not None:
             self.only_compares = False
+            self._in_premise = True
             self.condition = _either(_negated(self._parse(premise)), self.condition)
 
     def _refuse(self, why: str) -> InputError:
@@ -214,7 +234,7 @@ class _Parser:
         if isinstance(node, ast.Name):
             self.only_compares = False
             self.booleans[self._name(node)] = None
-            self._count_equality([True])
+            self._count_equality(self._name(node), [True])
             return _is_true(self._name(node))
         raise self._refuse(f"{ast.unparse(node)!r} is not a condition")
 
@@ -224,7 +244,7 @@ class _Parser:
                 raise self._refuse("'in' takes a feature and a list of values")
             values = [self._constant(one) for one in right.elts]
             self.only_compares = False
-            self._count_equality(values)
+            self._count_equality(self._name(left), values)
             self._note_texts(self._name(left), values)
             found = _is_any_of(self._name(left), values)
             return found if isinstance(op, ast.In) else _negated(found)
@@ -236,36 +256,27 @@ class _Parser:
             if not isinstance(left, ast.Name) or not isinstance(op, (ast.Eq, ast.NotEq)):
                 raise self._refuse(f"{right.value!r} can only be compared with a feature, by == or !=")
             self.only_compares = False
-            self._count_equality([right.value])
+            self._count_equality(self._name(left), [right.value])
             self._note_texts(self._name(left), [right.value])
             found = _is_any_of(self._name(left), [right.value])
             return found if isinstance(op, ast.Eq) else _negated(found)
         self.n_comparisons += 1
-        self.is_ordered &= not isinstance(op, (ast.Eq, ast.NotEq))
+        is_ordered = not isinstance(op, (ast.Eq, ast.NotEq))
+        self.is_ordered &= is_ordered
         weights = self._linear(left)
         for name, weight in self._linear(right).items():
             weights[name] = weights.get(name, 0.0) - weight
-        self._note_comparison(weights, op)
+        self.only_compares &= not isinstance(op, ast.NotEq)
+        closed = (ast.Lt, ast.Gt) if self._in_premise else (ast.LtE, ast.GtE)
+        is_closed = isinstance(op, closed) and not self._has_negation
+        self.comparisons.append(Comparison(weights, type(op), is_ordered=is_ordered, is_closed=is_closed))
         return _compared(weights, _COMPARE[type(op)])
 
-    def _note_comparison(self, weights: Mapping[str, float], op: ast.cmpop) -> None:
-        if isinstance(op, ast.NotEq):
-            self.only_compares = False
-            return
-        sign = -1.0 if isinstance(op, (ast.Gt, ast.GtE)) else 1.0
-        self.comparisons.append(
-            Comparison(
-                {name: sign * weight for name, weight in weights.items() if name},
-                sign * weights.get("", 0.0),
-                is_strict=isinstance(op, (ast.Lt, ast.Gt)),
-                is_equality=isinstance(op, ast.Eq),
-            )
-        )
-
-    def _count_equality(self, values: list[Any]) -> None:
+    def _count_equality(self, name: str, values: list[Any]) -> None:
         """Note that a feature is compared with values, which may be numbers."""
         if not all(isinstance(one, str) for one in values):
             self.n_comparisons, self.is_ordered = self.n_comparisons + 1, False
+            self.comparisons.append(Comparison({name: 1.0}, ast.Eq, is_ordered=False, is_closed=True))
 
     def _note_texts(self, name: str, values: list[Any]) -> None:
         self.texts.setdefault(name, []).extend(one for one in values if isinstance(one, str))

@@ -123,6 +123,28 @@ class ColumnwiseEncoding:
         """
         return bool((self._owner >= 0).all())
 
+    def with_features(self, space: FeatureSpace) -> ColumnwiseEncoding:
+        """The same encoding, with features that each hold one or more of these features.
+
+        Parameters
+        ----------
+        space : FeatureSpace
+            The other features of the same columns.
+
+        Returns
+        -------
+        ColumnwiseEncoding
+            A copy.
+        """
+        other = dict(zip(space.columns, space.column_feature.tolist(), strict=True))
+        owners = np.array([other[feature.columns[0]] for feature in self._space.features], dtype=np.int64)
+        with self._lock:
+            owner = np.where(self._owner >= 0, owners[self._owner], -1)
+        made = ColumnwiseEncoding.__new__(ColumnwiseEncoding)
+        made.__dict__.update(self.__dict__, _space=space, _lock=threading.Lock(), _owner=owner)
+        made.column_feature = np.maximum(owner, 0)
+        return made
+
     def own_new_columns(
         self,
         queries: pd.DataFrame,

@@ -13,7 +13,6 @@ import pandas as pd
 from sev.actions import ChoiceDestinations, Destinations, NumberDestinations, reference_destinations
 from sev.backends import CannotReadError
 from sev.backends.free import (
-    AdditiveSearch,
     CandidateSearch,
     FreeProblem,
     FreeSearch,
@@ -26,8 +25,9 @@ from sev.backends.free import (
 from sev.backends.trees.free import TreeSearch
 from sev.core import Answers, LazyList, Limits, Status, unpack
 from sev.explainers._distances import MOST_ORDERED
-from sev.explainers._free_answers import FreeAnswers
+from sev.explainers._free_answers import NO_FEATURES, FreeAnswers, RowFeatures
 from sev.explainers._free_choice import CredibleRows, order_of_sets
+from sev.explainers._free_rules import exact_search, rules_of_features, search_again
 from sev.explainers._free_scores import LaterScores, encode_clear
 from sev.explainers._lost_sets import find_other_values
 from sev.explainers._options import DEFAULT_MAX_PREDICTIONS
@@ -49,10 +49,10 @@ _ROWS_AT_ONCE = 16
 
 def search_of(task: Task) -> FreeSearch:
     """The family's search over permitted values."""
-    if task.reading is not None and task.reading.backend.family in ("linear", "additive") and task.bound is not None:
-        return AdditiveSearch(task.reading, task.space, task.sample.iloc[:1], task.bound.observed())
-    if task.reading is not None and TreeSearch.takes(task.reading):
-        return TreeSearch(task.reading, task.space)
+    if task.reading is not None:
+        exact = exact_search(task, task.reading, task.space)
+        if exact is not None:
+            return exact
     if task.reading is not None and NetworkRanges.takes(task.reading):
         return CandidateSearch(NetworkRanges(task.reading, task.space, task.sample.iloc[:1]))
     return CandidateSearch()
@@ -86,7 +86,7 @@ class FreeWork:
         self._score = self._score_plainly
 
     def answer(
-        self, queries: pd.DataFrame, assigned: IntArray | None = None, usable: BoolArray | None = None
+        self, queries: pd.DataFrame, assigned: IntArray | None = None, features: RowFeatures = NO_FEATURES
     ) -> FreeAnswers:
         """Explain rows; those that are not of the class, or on which the model fails, are marked so.
 
@@ -96,12 +96,12 @@ class FreeWork:
             The rows.
         assigned : ndarray of int, default=None
             Number of each row's reference row; None: the first that the reference assigns.
-        usable : ndarray of bool, shape (n_rows, n_features), default=None
-            Features that each row may use, of those that all rows may; None: all of these.
+        features : RowFeatures
+            What is said about the features of each row.
         """
         task = self._task
         reasons: dict[int, str] = {}
-        at_once = self._search_at_once(queries, assigned, usable)
+        at_once = self._search_at_once(queries, assigned, features)
         if at_once is not None:
             rows, positives = np.arange(len(queries)), queries
             scores, assigned, destinations, found = at_once
@@ -110,8 +110,10 @@ class FreeWork:
             rows = np.flatnonzero(np.isfinite(scores) & task.scorer.is_positive(scores))
             positives = queries if len(rows) == len(queries) else queries.iloc[rows]
             assigned = task.reference.assigned(positives) if assigned is None else assigned[rows]
-            destinations = self._destinations(positives, assigned, None if usable is None else usable[rows])
-            found = self._search(positives, destinations, scores[rows], self._encode(positives, rows, transformed))
+            features = features.take(rows)
+            destinations = self._destinations(positives, assigned, features.usable)
+            encoded = self._encode(positives, rows, transformed)
+            found = self._search(positives, destinations, scores[rows], encoded, features.firsts)
         all_seen = found.solution.complete
         if self._credible is not None:
             found = _without_failures(found, self._credible.failures)
@@ -238,7 +240,7 @@ class FreeWork:
     # -- the search ----------------------------------------------------------------------------------------------------
 
     def _search_at_once(
-        self, queries: pd.DataFrame, assigned: IntArray | None, usable: BoolArray | None
+        self, queries: pd.DataFrame, assigned: IntArray | None, features: RowFeatures
     ) -> tuple[FloatArray, IntArray, Destinations, FreeSolution] | None:
         """Scores, reference rows, destinations and answers of a few rows that are all of the class, as a rule with one
         call of the model; None where that does not work.
@@ -252,9 +254,9 @@ class FreeWork:
             return None
         later = LaterScores(task, queries)
         assigned = task.reference.assigned(queries) if assigned is None else assigned
-        destinations = self._destinations(queries, assigned, usable)
+        destinations = self._destinations(queries, assigned, features.usable)
         self._score = later.score
-        found = self._search(queries, destinations, None, encoded)
+        found = self._search(queries, destinations, None, encoded, features.firsts)
         self._score = self._score_plainly
         scores, reasons = later.of_queries()
         if reasons or not task.scorer.is_positive(scores).all() or self._unlike(scores, encoded).size:
@@ -279,10 +281,15 @@ class FreeWork:
         return score_rows_safely(self._task.scorer.scores, self._task.form, frame)
 
     def _search(
-        self, queries: pd.DataFrame, destinations: Destinations, scores: FloatArray | None, encoded: FloatArray | None
+        self,
+        queries: pd.DataFrame,
+        destinations: Destinations,
+        scores: FloatArray | None,
+        encoded: FloatArray | None,
+        firsts: BoolArray | None,
     ) -> FreeSolution:
         """Search rows; where their scores are not given, the reading is taken to be right about them."""
-        problem = replace(self._problem(queries, destinations), encoded=encoded)
+        problem = replace(self._problem(queries, destinations), encoded=encoded, firsts=firsts)
         n_rows = len(queries)
         if not n_rows:
             return CandidateSearch().solve(problem)
@@ -296,7 +303,16 @@ class FreeWork:
         parts = []
         known = _Known({}, {})
         for rows, found in self._search_read(problem, search, rest):
-            found, opened = self._keep_rules(problem, rows, found, known)
+            found, refused = self._with_scores(problem, rows, found)
+            if problem.rules:
+                joined, answers = search_again(self._task, problem, rows, found)
+                waits = np.setdiff1d(np.arange(len(rows)), np.flatnonzero(np.isin(rows, joined)))
+                answers, not_so = self._with_scores(problem, joined, answers)
+                kept = np.setdiff1d(np.arange(len(joined)), not_so)
+                parts.append((joined[kept], answers.take(kept)))
+                refused = np.flatnonzero(np.isin(waits, refused))
+                rows, found = rows[waits], found.take(waits)
+            found, opened = self._keep_rules(problem, rows, found, refused, known)
             # rows that the search cannot answer are left to the model alone
             opened = np.union1d(opened, sorted(found.solution.reasons)).astype(np.int64)
             kept = np.setdiff1d(np.arange(len(rows)), opened)
@@ -307,7 +323,7 @@ class FreeWork:
             if not isinstance(search, CandidateSearch):
                 limits = _limits_again(limits)
             wider = replace(problem, limits=limits, proven=known.proven, smallest=known.smallest)
-            parts.append((again, CandidateSearch(self._range_finder()).solve(self._take(wider, again))))
+            parts.append((again, CandidateSearch(self._range_finder()).solve(wider.take(again))))
         return FreeSolution.merge(parts).sorted_by_cost()
 
     def _scores_of(self, found: FreeSolution, results: pd.DataFrame) -> FloatArray:
@@ -326,7 +342,7 @@ class FreeWork:
         if not rows.size:
             return
         try:
-            found = search.solve(self._take(problem, rows))
+            found = search.solve(problem.take(rows))
         except CannotReadError:
             if len(rows) > 1:
                 for half in np.array_split(rows, 2):
@@ -380,6 +396,7 @@ class FreeWork:
             decide=decide,
             distance=distance,
             keeps_rules=keeps_rules if rules or self._credible is not None else None,
+            rules=rules_of_features(self._bound, queries) if self._credible is None else (),
             minimise=self._settings.minimise,
             limits=self._settings.limits,
             first_only=self._first_only,
@@ -398,46 +415,35 @@ class FreeWork:
         }
         return {**observed, **{number: np.unique(some) for number, some in values.items()}}
 
-    @staticmethod
-    def _take(problem: FreeProblem, rows: IntArray) -> FreeProblem:
-        """The problem of some of the rows."""
-        if len(rows) == problem.n_rows:
-            return problem
-        kept = problem.keeps_rules
-        return replace(
-            problem,
-            queries=problem.queries.iloc[rows],
-            destinations=problem.destinations.take(rows),
-            keeps_rules=None if kept is None else lambda numbers, frame: kept(rows[numbers], frame),
-            proven=_take_entries(problem.proven, rows),
-            smallest=_take_entries(problem.smallest, rows),
-            encoded=None if problem.encoded is None else problem.encoded[rows],
-        )
+    def _with_scores(self, problem: FreeProblem, rows: IntArray, found: FreeSolution) -> tuple[FreeSolution, IntArray]:
+        """The same, scored by the model; and the rows with a set that it refuses."""
+        solution = found.solution
+        owner = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
+        moved, scores = found.results, found.scores
+        if moved is None:
+            sets = unpack(solution.masks, len(problem.space))
+            moved = move_rows(
+                problem.queries, problem.space, problem.destinations, rows[owner], sets, found.moves.targets
+            )
+        if scores is None:
+            scores = self._score(moved)[0] if len(owner) else np.zeros(0)
+        refused = owner[~self._task.scorer.is_negative(scores)]
+        return replace(found, scores=scores, results=moved), np.unique(refused)
 
     def _keep_rules(
-        self, problem: FreeProblem, rows: IntArray, found: FreeSolution, known: _Known
+        self, problem: FreeProblem, rows: IntArray, found: FreeSolution, refused: IntArray, known: _Known
     ) -> tuple[FreeSolution, IntArray]:
-        """The same, scored by the model and without sets whose values break a rule.
+        """The same without sets whose values break a rule.
 
         The other result is the rows that need another search: a set is refused by the model, or all break a rule. What
         is proven about the latter is noted in ``known``.
         """
         solution = found.solution
         owner = np.repeat(np.arange(len(solution)), np.diff(solution.offsets))
-        if not len(owner):
-            return found, np.zeros(0, dtype=np.int64)
-        sets = unpack(solution.masks, len(problem.space))
-        moved, scores = found.results, found.scores
-        if moved is None:
-            moved = move_rows(
-                problem.queries, problem.space, problem.destinations, rows[owner], sets, found.moves.targets
-            )
-        if scores is None:
-            scores, _ = self._score(moved)
-        found = replace(found, scores=scores, results=moved)
-        refused = owner[~self._task.scorer.is_negative(scores)]
-        if problem.keeps_rules is None:
-            return found, np.unique(refused)
+        if problem.keeps_rules is None or not len(owner):
+            return found, refused
+        sets, moved = unpack(solution.masks, len(problem.space)), found.results
+        assert moved is not None
         good = problem.keeps_rules(rows[owner], moved)
         lost = np.setdiff1d(owner[~good], owner[good])
         for place in np.setdiff1d(lost, refused)[found.complete_values[np.setdiff1d(lost, refused)]].tolist():
@@ -455,7 +461,7 @@ class FreeWork:
     ) -> FreeSolution:
         """All values of some sets of one size."""
         some = replace(
-            self._take(problem, rows[places]),
+            problem.take(rows[places]),
             first_only=False,
             proven=dict.fromkeys(range(len(places)), size - 1),
             smallest=dict(enumerate(sets)),
@@ -474,11 +480,6 @@ class _Known(NamedTuple):
 
     proven: dict[int, int]
     smallest: dict[int, BoolArray]
-
-
-def _take_entries(entries: Mapping[int, Any], rows: IntArray) -> dict[int, Any]:
-    """The entries of some rows, by their new numbers."""
-    return {place: entries[row] for place, row in enumerate(rows.tolist()) if row in entries}
 
 
 def _holds_others(one: ChoiceDestinations, row: int, places: frozenset[int]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from sev.core import Answers, LazyList, ragged_take
 from sev.explanations import EnoughValues
-from sev.typing import FloatArray, IntArray
+from sev.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,6 +93,29 @@ class FreeAnswers:
             results=pd.concat([self.results, found.results], ignore_index=True).iloc[items].reset_index(drop=True),
             enough=LazyList.concatenate([self.enough, found.enough]).take(items.tolist()),
         )
+
+
+class RowFeatures(NamedTuple):
+    """What is said about the features of each row.
+
+    Parameters
+    ----------
+    usable : ndarray of bool, shape (n_rows, n_features), default=None
+        Those that each row may use, of those that all rows may; None: all of these.
+    firsts : ndarray of bool, shape (n_rows, n_features), default=None
+        Those of the first set of each row, where it is known and only the others are to be listed.
+    """
+
+    usable: BoolArray | None = None
+    firsts: BoolArray | None = None
+
+    def take(self, rows: IntArray | slice) -> RowFeatures:
+        """The same for some rows."""
+        return RowFeatures(*(None if one is None else one[rows] for one in self))
+
+
+#: Nothing in particular.
+NO_FEATURES = RowFeatures()
 
 
 def place_results(answers: Answers, references: pd.DataFrame, results: pd.DataFrame) -> tuple[Answers, pd.DataFrame]:

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from sev.core import LazyList
+from sev.core import LazyList, unpack
 from sev.exceptions import InterruptedExplanation
 from sev.explainers._batches import answers_of_unseen, progress_bar
-from sev.explainers._free_answers import FreeAnswers
+from sev.explainers._free_answers import FreeAnswers, RowFeatures
 from sev.explainers._free_best import answer_free_chunk, can_list_later
 from sev.explainers._task import Task
 from sev.explainers._work import Settings
@@ -26,7 +26,7 @@ _LEAST_ROWS = 16
 #: Rows that one of several workers takes at once.
 _ROWS_OF_WORKER = 1024
 #: Of more rows only the first sets are found at once, where that is possible; the others when somebody reads them.
-_ROWS_LISTED_AT_ONCE = 16
+_ROWS_LISTED_AT_ONCE = 1
 
 
 def answer_free(
@@ -35,10 +35,11 @@ def answer_free(
     settings: Settings,
     *,
     usable: BoolArray | None = None,
+    firsts: BoolArray | None = None,
     n_jobs: int = 1,
     progress: bool = False,
 ) -> FreeAnswers:
-    """Explain all rows, in order; ``usable`` has the features that each row may use, of those that all rows may.
+    """Explain all rows, in order; ``usable`` and ``firsts`` are those of :class:`RowFeatures`.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def answer_free(
     done: list[FreeAnswers] = []
     bar = progress_bar(len(queries), progress)
     try:
-        for part in _answer_parts(tasks, queries, settings, usable, n_jobs):
+        for part in _answer_parts(tasks, queries, settings, RowFeatures(usable, firsts), n_jobs):
             done.append(part)
             bar.update(len(part.answers))
     except KeyboardInterrupt:
@@ -61,13 +62,12 @@ def answer_free(
 
 
 def _answer_parts(
-    tasks: list[Task], queries: pd.DataFrame, settings: Settings, usable: BoolArray | None, n_jobs: int
+    tasks: list[Task], queries: pd.DataFrame, settings: Settings, features: RowFeatures, n_jobs: int
 ) -> Iterator[FreeAnswers]:
     """Answers of one chunk after the other."""
 
     def answer(rows: slice) -> FreeAnswers:
-        mine = None if usable is None else usable[rows]
-        return answer_free_chunk(tasks, queries.iloc[rows], settings, usable=mine, first_only=later)
+        return answer_free_chunk(tasks, queries.iloc[rows], settings, features=features.take(rows), first_only=later)
 
     later = len(queries) > _ROWS_LISTED_AT_ONCE and can_list_later(tasks, settings)
     if n_jobs != 1 and len(queries) > _ROWS_OF_WORKER:
@@ -111,7 +111,9 @@ def list_free(tasks: list[Task], queries: pd.DataFrame, known: FreeAnswers, sett
     """
     waits = ~known.answers.listed
     rows, others = np.flatnonzero(waits), np.flatnonzero(~waits)
-    found = answer_free(tasks, queries.iloc[rows], replace(settings, settled=True))
+    answers = known.answers.take(rows)
+    firsts = unpack(answers.masks[answers.offsets[:-1]], len(tasks[0].space))
+    found = answer_free(tasks, queries.iloc[rows], replace(settings, settled=True), firsts=firsts)
     together = FreeAnswers.concatenate([known.take(others), known.take(rows).with_others(found)])
     return together.take(np.argsort(np.concatenate([others, rows]), kind="stable"))
 

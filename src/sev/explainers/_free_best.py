@@ -10,7 +10,7 @@ import pandas as pd
 
 from sev.explainers._best import Pairs, ProofOverAll
 from sev.explainers._free import FreeWork
-from sev.explainers._free_answers import FreeAnswers
+from sev.explainers._free_answers import NO_FEATURES, FreeAnswers, RowFeatures
 from sev.explainers._task import Task
 from sev.explainers._work import Settings, limits_below
 from sev.typing import BoolArray, FloatArray, IntArray
@@ -21,24 +21,24 @@ def answer_free_chunk(
     queries: pd.DataFrame,
     settings: Settings,
     *,
-    usable: BoolArray | None = None,
+    features: RowFeatures = NO_FEATURES,
     first_only: bool = False,
 ) -> FreeAnswers:
     """Explain the rows of one chunk; with ``first_only``, sets after the first may be left out for now."""
     if len(tasks) == 1:
-        return _answer(tasks[0], queries, settings, usable, first_only)
+        return _answer(tasks[0], queries, settings, features, first_only)
     leads = np.column_stack([task.score_safely(queries)[0] - task.scorer.threshold for task in tasks])
     predicted = len(tasks) - 1 - np.argmax(np.nan_to_num(leads, nan=-np.inf)[:, ::-1], axis=1)
     parts, places = [], []
     for number, task in enumerate(tasks):
         rows = np.flatnonzero(predicted == number)
         if rows.size:
-            parts.append(_answer(task, queries.iloc[rows], settings, _take(usable, rows), first_only))
+            parts.append(_answer(task, queries.iloc[rows], settings, features.take(rows), first_only))
             places.append(rows)
     return (
         FreeAnswers.concatenate(parts).take(np.argsort(np.concatenate(places), kind="stable"))
         if parts
-        else _answer(tasks[0], queries, settings, usable, first_only)
+        else _answer(tasks[0], queries, settings, features, first_only)
     )
 
 
@@ -59,25 +59,25 @@ def can_list_later(tasks: list[Task], settings: Settings) -> bool:
 
 
 def _answer(
-    task: Task, queries: pd.DataFrame, settings: Settings, usable: BoolArray | None, first_only: bool
+    task: Task, queries: pd.DataFrame, settings: Settings, features: RowFeatures, first_only: bool
 ) -> FreeAnswers:
     """Explain rows; where results must be credible, with the sizes of the smallest sets whether they are or not."""
-    found = _answer_best(task, queries, settings, usable, first_only)
+    found = _answer_best(task, queries, settings, features, first_only)
     if not settings.min_credibility > 0:
         return found
-    without = _answer_best(task, queries, replace(settings, min_credibility=0.0), usable, False).answers.sizes()
+    without = _answer_best(task, queries, replace(settings, min_credibility=0.0), features, False).answers.sizes()
     return replace(found, answers=replace(found.answers, size_without_limit=without))
 
 
 def _answer_best(
-    task: Task, queries: pd.DataFrame, settings: Settings, usable: BoolArray | None, first_only: bool
+    task: Task, queries: pd.DataFrame, settings: Settings, features: RowFeatures, first_only: bool
 ) -> FreeAnswers:
     """Explain rows against the best of their reference rows.
 
     As with reference values, another reference row than the first can only win with fewer features, or at less cost
     where that is wanted; of equals the first is kept. Where any value is permitted, reference rows do not matter.
     """
-    first = FreeWork(task, settings, first_only=first_only).answer(queries, usable=usable)
+    first = FreeWork(task, settings, first_only=first_only).answer(queries, features=features)
     if not task.reference.several or settings.values == "any":
         return first
     pairs = Pairs(task, queries, first.answers)
@@ -85,12 +85,8 @@ def _answer_best(
     for reference in pairs.others():
         for rows, some in search.to_try(pairs.rows_of(reference)):
             assigned = np.full(len(rows), reference, dtype=np.int64)
-            search.take(rows, FreeWork(task, some).answer(queries.iloc[rows], assigned, _take(usable, rows)))
+            search.take(rows, FreeWork(task, some).answer(queries.iloc[rows], assigned, features.take(rows)))
     return search.answers()
-
-
-def _take(usable: BoolArray | None, rows: IntArray) -> BoolArray | None:
-    return None if usable is None else usable[rows]
 
 
 class _Search:

@@ -11,11 +11,12 @@ from sklearn.utils import _safe_indexing
 
 from sev.actions import BoundActions, NearestReferences, PermittedReferences
 from sev.backends import Reading, Scorer
-from sev.backends.free import FreeSearch
+from sev.backends.free import FreeSearch, JointSearch
 from sev.core import Recent, Solution
 from sev.credibility import Credibility, LazyCredibility
 from sev.explainers._credible import CredibleVertices
 from sev.explainers._free import search_of
+from sev.explainers._free_rules import joint_search_of
 from sev.explainers._outcome import Outcome, gather_outcome
 from sev.explainers._permitted import permit
 from sev.explainers._vertices import (
@@ -297,6 +298,11 @@ class Task:
     def free_search(self) -> FreeSearch:
         """The search over permitted values."""
         return search_of(self)
+
+    @cached_property
+    def joint_search(self) -> JointSearch | None:
+        """The search over permitted values that keep rules between features, where the family has one."""
+        return joint_search_of(self)
 
     @cached_property
     def wrong_references(self) -> BoolArray:

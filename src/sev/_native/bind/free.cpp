@@ -1,6 +1,9 @@
+#include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include "bind/arrays.hpp"
@@ -34,10 +37,13 @@ cells::AskRow make_ask(const nb::callable& function, std::size_t n_features) {
 }
 
 nb::tuple solve(const CellForest& forest, IntRows at, FloatRows cost, double sure, double limit, std::int64_t goal,
-                std::int64_t max_size, std::int64_t max_sets, std::int64_t work, double seconds, nb::callable ask) {
+                std::int64_t max_size, std::int64_t max_sets, std::int64_t work, double seconds, nb::callable ask,
+                std::optional<IntRows> known, double processor_seconds) {
     if (goal < 0 || goal > 3) throw std::invalid_argument("there is no such goal");
-    const cells::Rows rows{matrix(at), matrix(cost)};
-    const cells::Request request{static_cast<cells::Goal>(goal), {sure, limit}, max_size, max_sets, work, seconds};
+    if (processor_seconds != processor_seconds) throw std::invalid_argument("processor_seconds must be a number");
+    cells::Rows rows{matrix(at), matrix(cost)};
+    if (known) rows.known = matrix(*known);
+    const cells::Request request{static_cast<cells::Goal>(goal), {sure, limit}, max_size, max_sets, work, seconds, processor_seconds};
     const cells::AskRow ask_row = make_ask(ask, forest.n_features());
     cells::Answers answers;
     {
@@ -76,7 +82,8 @@ void bind_free(nb::module_& m) {
              "column_first"_a.noconvert(), "values"_a.noconvert(), "sign"_a)
         .def_prop_ro("n_trees", &CellForest::n_trees)
         .def("solve", &solve, "at"_a.noconvert(), "cost"_a.noconvert(), "sure"_a, "limit"_a, "goal"_a, "max_size"_a, "max_sets"_a,
-             "work"_a, "seconds"_a, "ask"_a, "The fewest features that take each row across, with any permitted cells.")
+             "work"_a, "seconds"_a, "ask"_a, "known"_a.noconvert() = nb::none(), "processor_seconds"_a = std::numeric_limits<double>::infinity(),
+             "The fewest features that take each row across, with any permitted cells.")
         .def("grow", &grow, "at"_a.noconvert(), "cost"_a.noconvert(), "points"_a.noconvert(), "ordered"_a.noconvert(), "sure"_a,
              "limit"_a, "work"_a, "most_walks"_a, "ask"_a, "The cells around each point in which everything crosses.");
 }

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include "core/best_sets.hpp"
+#include "core/processor_time.hpp"
 
 namespace sev {
 
@@ -51,8 +53,16 @@ public:
             if (limit_ - used_ > listing_) limit_ = used_ + listing_;
             sets_ = nullptr;
         }
-        if (pulse_->tick(units) && timed_ && Clock::now() > deadline_) late_ = true;
+        if (pulse_->tick(units) && is_late()) late_ = true;
         return used_ <= limit_ && !late_;
+    }
+    /// Ends the search also after so many seconds of the processor, however slow that is.
+    void bound_processor(double seconds) { processor_end_ = processor_seconds() + seconds; }
+    /// From now on so much work may be done, whatever was done before; time limits stay.
+    void restart(std::int64_t limit) {
+        before_ += used_;
+        used_ = 0;
+        limit_ = within(limit);
     }
     /// Once more sets are found than are kept, only so much more may be done, to find the best of them.
     void watch(const BestSets& sets, std::int64_t listing) {
@@ -76,10 +86,13 @@ public:
         some.limit_ = within(work);
         some.sets_ = nullptr;
         some.timed_ = some.late_ = false;
+        some.processor_end_ = std::numeric_limits<double>::infinity();
         return some;
     }
     bool spent() const { return used_ > limit_ || late_; }
+    /// Since the start, or the last new start.
     std::int64_t used() const { return used_; }
+    std::int64_t used_in_all() const { return before_ + used_; }
 
 private:
     /// Far from where sums of work would overflow.
@@ -88,11 +101,16 @@ private:
         return work < 0 ? 0 : work > most ? most : work;
     }
 
+    bool is_late() const {
+        return (timed_ && Clock::now() > deadline_) || (processor_end_ < 1e300 && processor_seconds() > processor_end_);
+    }
+
     using Seconds = std::chrono::duration<double>;
     Pulse* pulse_;
     const BestSets* sets_ = nullptr;
     std::int64_t listing_ = 0;
-    std::int64_t used_ = 0, limit_;
+    std::int64_t used_ = 0, before_ = 0, limit_;
+    double processor_end_ = std::numeric_limits<double>::infinity();
     bool timed_ = false, late_ = false;
     Clock::time_point deadline_{};
 };

@@ -11,6 +11,8 @@ namespace {
 /// The first size before which it is asked whether anything crosses at all, and the share of the work for that.
 constexpr std::int32_t exists_before = 4;
 constexpr std::int64_t exists_share = 4;
+/// The share of the work of a row that all sets may take beside it, once the cheapest is known.
+constexpr std::int64_t listing_share = 3;
 /// Work for some set without a proof, after the budget has ended: some hundredths of a second.
 constexpr std::int64_t greedy_work = 20'000'000;
 
@@ -22,6 +24,8 @@ void check(const CellForest& forest, const Rows& rows) {
     require(rows.at.n_columns() == forest.n_features(), "every row must have a cell for each feature");
     require(rows.cost.n_rows() == rows.at.n_rows(), "at and cost must have the same number of rows");
     require(rows.cost.n_columns() == forest.n_all_cells(), "every row must have a cost for each cell");
+    if (rows.known.n_rows() > 0)
+        require(rows.known.n_rows() == rows.at.n_rows() && rows.known.n_columns() == forest.n_features(), "known must have the shape of at");
     for (std::size_t row = 0; row < rows.at.n_rows(); ++row) {
         for (std::size_t feature = 0; feature < forest.n_features(); ++feature)
             require(rows.at.row(row)[feature] >= 0 && rows.at.row(row)[feature] < forest.n_cells(feature), "a cell is out of range");
@@ -38,10 +42,12 @@ struct Ending {
 /// One row: sizes from 1 on, until a set is found or nothing is left.
 class RowSearch {
 public:
-    RowSearch(Search& search, BoxSearch& boxes, const Request& request, const Ask& ask, Budget& budget)
-        : search_(search), boxes_(boxes), request_(request), ask_(ask), budget_(budget) {}
+    /// ``known`` has the features of the cheapest set of the smallest size; empty: it is to be found.
+    RowSearch(Search& search, BoxSearch& boxes, const Request& request, const Ask& ask, Budget& budget, std::vector<std::int32_t> known)
+        : search_(search), boxes_(boxes), request_(request), ask_(ask), budget_(budget), known_(std::move(known)) {}
 
     Ending run() {
+        if (!known_.empty()) return list_others();
         const std::int32_t n = search_.n_roaming();
         search_.aim(request_.goal);
         for (std::int32_t size = 1;; ++size) {
@@ -51,7 +57,7 @@ public:
             if (size == exists_before && search_.found().empty() && !may_cross()) return {Outcome::none, n, true};
             if (size > 1 && request_.goal == Goal::cost && !search_.found().empty() && search_.cannot_improve()) return end(size);
             // the first set is found as if it were the only one that is wanted: it is the same one, whatever is listed
-            if (size == 2 && request_.goal == Goal::all) search_.aim(Goal::cheapest, true);
+            if (size == 2 && (request_.goal == Goal::all || request_.goal == Goal::cheapest)) search_.aim(Goal::cheapest, true);
             const bool finished = search_.search_size(size);
             const bool any = !search_.found().empty();
             if (!any && finished) proven_ = size;
@@ -78,16 +84,28 @@ private:
         bool complete = request_.goal != Goal::first;
         if (request_.goal == Goal::all && size > 1) {
             search_.found().sets().at(search_.found().first()).cheapest = true;
-            search_.list_all();
-            complete = search_.search_size(size);
-            if (complete) mark_cheapest();
+            search_.list_others();
+            complete = list(size);
         } else if (request_.goal == Goal::first && size > 2) {
             const std::vector<std::int32_t> features = search_.found().sets().begin()->first;
             if (search_.improve(features)) mark_cheapest();
         } else {
+            if (request_.goal == Goal::cheapest) search_.found().keep_first();
             mark_cheapest();
         }
         return {Outcome::found, size - 1, complete};
+    }
+    /// All sets of one size, with work of their own; false when that ended it.
+    bool list(std::int32_t size) {
+        budget_.restart(request_.work / listing_share);
+        const bool complete = search_.search_size(size);
+        if (complete) mark_cheapest();
+        return complete;
+    }
+    Ending list_others() {
+        search_.aim_at_others(known_);
+        const auto size = static_cast<std::int32_t>(known_.size());
+        return {Outcome::found, size - 1, list(size)};
     }
     bool may_cross() {
         if (search_.search_greedy(budget_)) {
@@ -116,6 +134,7 @@ private:
     const Request& request_;
     const Ask& ask_;
     Budget& budget_;
+    std::vector<std::int32_t> known_;
     std::int64_t proven_ = 0;
     bool knows_some_ = false, uses_some_ = false;
 };
@@ -140,6 +159,15 @@ void write_sets(Search& search, std::int64_t max_sets, Answers& out, bool& compl
     out.n_sets.push_back(static_cast<std::int64_t>(sets.size()));
 }
 
+/// The features of the set of a row that is known; none where it has a single feature: then all are found at once.
+std::vector<std::int32_t> known_of(const Rows& rows, std::size_t row) {
+    std::vector<std::int32_t> features;
+    for (std::size_t feature = 0; rows.known.n_rows() > 0 && feature < rows.known.n_columns(); ++feature)
+        if (rows.known.row(row)[feature] != 0) features.push_back(static_cast<std::int32_t>(feature));
+    if (features.size() == 1) features.clear();
+    return features;
+}
+
 }  // namespace
 
 Answers solve(const CellForest& forest, const Rows& rows, const Request& request, const AskRow& ask, Pulse& pulse) {
@@ -152,11 +180,13 @@ Answers solve(const CellForest& forest, const Rows& rows, const Request& request
     Answers out;
     for (std::size_t row = 0; row < rows.at.n_rows(); ++row) {
         Budget budget(pulse, request.work, request.seconds);
+        budget.bound_processor(request.processor_seconds);
+        const std::vector<std::int32_t> known = known_of(rows, row);
         const Ask ask_here = [&](const std::vector<std::int32_t>& cells, std::size_t n_points, std::vector<std::uint8_t>& crosses) {
             ask(row, cells, n_points, crosses);
         };
         search.begin(rows.at.row(row), rows.cost.row(row), ask_here, budget);
-        RowSearch one(search, boxes, request, ask_here, budget);
+        RowSearch one(search, boxes, request, ask_here, budget, known);
         Ending ending = one.run();
         if (one.uses_some()) {
             const FoundSet& some = search.some();
@@ -165,12 +195,12 @@ Answers solve(const CellForest& forest, const Rows& rows, const Request& request
             out.cheapest.push_back(0);
             out.n_sets.push_back(1);
         } else {
-            write_sets(search, request.max_sets, out, ending.complete);
+            write_sets(search, request.max_sets - (known.empty() ? 0 : 1), out, ending.complete);
         }
         out.outcome.push_back(static_cast<std::int8_t>(ending.outcome));
         out.proven.push_back(ending.proven);
         out.complete.push_back(ending.complete ? 1 : 0);
-        out.work.push_back(budget.used());
+        out.work.push_back(budget.used_in_all());
         out.start.push_back(search.start());
     }
     return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/budget.hpp"
@@ -14,6 +15,8 @@ namespace sev::cells {
 struct Rows {
     Matrix<const std::int64_t> at;
     Matrix<const double> cost;
+    /// Of rows whose least costly smallest set is known, its features: only the others are listed. No rows: none is known.
+    Matrix<const std::int64_t> known{};
 };
 
 struct Request {
@@ -22,6 +25,7 @@ struct Request {
     std::int64_t max_size, max_sets;
     std::int64_t work;   // for one row
     double seconds;      // for one row
+    double processor_seconds = std::numeric_limits<double>::infinity();  // for one row
 };
 
 /// Lets the model decide about points of a row.

@@ -36,6 +36,7 @@ struct FoundSet {
 class FoundSets {
 public:
     using Features = std::vector<std::int32_t>;
+    using Map = std::map<Features, FoundSet>;
 
     /// With ``keeps_all`` sets stay listed when a cheaper one is found.
     void begin(Goal goal, bool keeps_all = false) {
@@ -45,11 +46,27 @@ public:
         first_.clear();
         best_ = std::numeric_limits<double>::infinity();
     }
-    /// From now on all sets are wanted; the cheapest so far stays the first, as it is.
-    void list_all() { goal_ = Goal::all; }
+    /// From now on all sets are wanted, beside the cheapest so far, which stays the first, as it is: what else was met on
+    /// the way is found again, so that the others do not depend on that way.
+    void list_others() {
+        keep_first();
+        goal_ = Goal::all;
+    }
+    /// Forgets all but the cheapest.
+    void keep_first() {
+        Map kept;
+        const auto first = sets_.find(first_);
+        if (first != sets_.end()) kept.insert(*first);
+        sets_.swap(kept);
+    }
+    /// All sets but one of which everything is known.
+    void begin_others(const Features& first) {
+        begin(Goal::all);
+        first_ = first;
+    }
     bool empty() const { return sets_.empty(); }
-    const std::map<Features, FoundSet>& sets() const { return sets_; }
-    std::map<Features, FoundSet>& sets() { return sets_; }
+    const Map& sets() const { return sets_; }
+    Map& sets() { return sets_; }
     /// The features of the cheapest set; empty where all sets were wanted from the start.
     const Features& first() const { return first_; }
 
@@ -58,9 +75,9 @@ public:
     double cost_limit(const Features& features) const {
         if (goal_ == Goal::cheapest && features < first_) return above(best_);
         if (goal_ != Goal::all) return best_;
+        if (!first_.empty() && features == first_) return 0.0;
         const auto found = sets_.find(features);
-        if (found == sets_.end()) return std::numeric_limits<double>::infinity();
-        return features == first_ ? 0.0 : found->second.cost;
+        return found == sets_.end() ? std::numeric_limits<double>::infinity() : found->second.cost;
     }
     /// The same for any features.
     double cost_limit() const {
@@ -83,7 +100,7 @@ private:
     bool keeps_all_ = false;
     double best_ = 0.0;
     Features first_;
-    std::map<Features, FoundSet> sets_;
+    Map sets_;
 };
 
 }  // namespace sev::cells

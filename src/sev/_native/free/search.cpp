@@ -30,9 +30,14 @@ void Search::aim(Goal goal, bool keeps_all) {
     found_.begin(goal, keeps_all);
 }
 
-void Search::list_all() {
+void Search::list_others() {
     goal_ = Goal::all;
-    found_.list_all();
+    found_.list_others();
+}
+
+void Search::aim_at_others(const std::vector<std::int32_t>& first) {
+    goal_ = Goal::all;
+    found_.begin_others(first);
 }
 
 double Search::start() {

@@ -21,7 +21,9 @@ public:
     /// What is wanted from now on; nothing may have been found yet. With ``keeps_all`` every set met on the way is kept.
     void aim(Goal goal, bool keeps_all = false);
     /// All sets are wanted after all; the cheapest that was found stays the first.
-    void list_all();
+    void list_others();
+    /// All sets are wanted but one, whose features these are.
+    void aim_at_others(const std::vector<std::int32_t>& first);
     /// Goes through all sets of one size; false when the budget ended it.
     bool search_size(std::int32_t size);
     /// Some set that crosses, by always taking the best single move; features that turn out not to be needed go back.

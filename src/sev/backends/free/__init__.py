@@ -2,6 +2,8 @@
 
 from sev.backends.free._additive import AdditiveSearch
 from sev.backends.free._candidates import CandidateSearch, RangeFinder, RangesOfProven, candidates_of
+from sev.backends.free._joint import JointSearch
+from sev.backends.free._joint_values import FeatureRule
 from sev.backends.free._network_ranges import NetworkRanges
 from sev.backends.free._problem import Enough, FreeProblem, FreeSearch, FreeSolution
 from sev.backends.free._rows import move_rows, replace_columns
@@ -10,9 +12,11 @@ __all__ = [
     "AdditiveSearch",
     "CandidateSearch",
     "Enough",
+    "FeatureRule",
     "FreeProblem",
     "FreeSearch",
     "FreeSolution",
+    "JointSearch",
     "NetworkRanges",
     "RangeFinder",
     "RangesOfProven",

@@ -62,6 +62,10 @@ class AdditiveSearch:
         """Solve the problem exactly, within its limits."""
         return AdditiveRun(self, problem).solve()
 
+    def ends(self, problem: FreeProblem) -> dict[int, FloatArray]:
+        """Of numbers whose terms are a line: no values besides the ends of what is permitted."""
+        return {number: np.zeros(0) for number, shape in self.shapes.items() if shape.kind == "line"}
+
     def encode(self, frame: pd.DataFrame) -> FloatArray:
         """Rows in the columns of the model."""
         return self._reading.encoding.encode(frame)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from sev.actions import Destinations, Moves
+from sev.backends.free._joint_values import FeatureRule
 from sev.core import LazyList, Limits, Solution, ragged_take
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, FloatArray, IntArray, Minimise
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,6 +44,8 @@ class FreeProblem:
     keeps_rules : callable or None
         Takes numbers of queries and rows made from them; returns for each whether it breaks no rule that the query
         keeps. None: there are no rules.
+    rules : sequence of FeatureRule
+        The same rules one by one, where nothing else is asked of results.
     minimise : {"features", "cost"}
         "features": all sets of the fewest features, each with its least costly values. "cost": one set, of the least
         total cost of any number of features; "optimal" then means that nothing permitted costs less.
@@ -54,6 +59,11 @@ class FreeProblem:
         For some rows, a size up to which it is known that no set crosses, whatever the values.
     smallest : mapping of int to ndarray of bool
         For some of these, all sets of one feature more that cross with some values; (n_sets, n_features).
+    firsts : ndarray of bool or None
+        The features of each row's first set, where it is known and a search may list the others only; (n_rows,
+        n_features).
+    share : float
+        The share of the budget of a row that this search may take, where the user sets no limit.
     encoded : ndarray or None
         The queries in the columns of the model's reading, where they are known.
     """
@@ -68,18 +78,43 @@ class FreeProblem:
     decide: Callable[[pd.DataFrame], tuple[BoolArray, FloatArray]] | None = None
     distance: Callable[[pd.DataFrame], FloatArray] | None = None
     keeps_rules: Callable[[IntArray, pd.DataFrame], BoolArray] | None = None
+    rules: Sequence[FeatureRule] = ()
     minimise: Minimise = "features"
     limits: Limits = field(default_factory=Limits)
     first_only: bool = False
     observed: Mapping[int, FloatArray] = field(default_factory=dict)
     proven: Mapping[int, int] = field(default_factory=dict)
     smallest: Mapping[int, BoolArray] = field(default_factory=dict)
+    firsts: BoolArray | None = None
+    share: float = 1.0
     encoded: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of queries."""
         return len(self.queries)
+
+    def take(self, rows: IntArray) -> FreeProblem:
+        """The problem of some of the rows."""
+        if len(rows) == self.n_rows and np.array_equal(rows, np.arange(self.n_rows)):
+            return self
+        kept = self.keeps_rules
+        return replace(
+            self,
+            queries=self.queries.iloc[rows],
+            destinations=self.destinations.take(rows),
+            keeps_rules=None if kept is None else lambda numbers, frame: kept(rows[numbers], frame),
+            rules=tuple(one.take(rows) for one in self.rules),
+            proven=_take_entries(self.proven, rows),
+            smallest=_take_entries(self.smallest, rows),
+            firsts=None if self.firsts is None else self.firsts[rows],
+            encoded=None if self.encoded is None else self.encoded[rows],
+        )
+
+
+def _take_entries(entries: Mapping[int, T], rows: IntArray) -> dict[int, T]:
+    """The entries of some rows, by their new numbers."""
+    return {place: entries[row] for place, row in enumerate(rows.tolist()) if row in entries}
 
 
 #: A closed interval of a number, or the places of choices, or None where nothing is proven.
@@ -183,7 +218,7 @@ class FreeSolution:
             ),
             complete_values=solutions[0].complete_values,
             enough=LazyList.concatenate([one.enough for one in solutions]),
-            scores=np.concatenate(unknown),
+            scores=None if all(one.scores is None for one in solutions) else np.concatenate(unknown),
         )
         row_order = np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable")
         return replace(
@@ -210,4 +245,15 @@ class FreeSearch(Protocol):
 
     def solve(self, problem: FreeProblem) -> FreeSolution:
         """Solve the problem within its limits; the model is still to confirm the sets, unless it made them."""
+        ...
+
+
+class ExactSearch(FreeSearch, Protocol):
+    """The search of a family that proves its answers over all permitted values."""
+
+    def ends(self, problem: FreeProblem) -> Mapping[int, FloatArray]:
+        """Values of numbers between which the margin is as it is at one of them, or changes in proportion.
+
+        Numbers of which that is not known are left out. The ends of what is permitted need not be among them.
+        """
         ...

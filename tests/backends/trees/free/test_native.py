@@ -150,6 +150,47 @@ def test_within_the_band_the_model_decides(part):
     assert n_asked > 100
 
 
+def test_the_sets_beside_the_cheapest_are_the_same_alone():
+    """They take the rest of the work, and no more."""
+    n_compared = 0
+    for seed in range(300):
+        case = smooth_case(seed)
+        rows = np.array([case.at], dtype=np.int64), np.concatenate(case.cost)[None], case.limit, case.limit
+        answers = {
+            goal: case.native().solve(*rows, goal, 99, 10**6, 10**9, np.inf, lambda *_: None)
+            for goal in (CHEAPEST, ALL)
+        }
+        everything, cells = answers[ALL], answers[ALL][5]
+        if len(cells) < 2 or (cells[0] != case.at).sum() < 2:
+            continue
+        known = (cells[:1] != case.at).astype(np.int64)
+        others = case.native().solve(*rows, ALL, 99, 10**6, 10**9, np.inf, lambda *_: None, known)
+        for part in (5, 6, 7):  # cells, costs, and that they are the least
+            assert np.array_equal(others[part], everything[part][1:])
+        assert (others[0].tolist(), others[1].tolist(), others[4].tolist()) == ([FOUND], [known.sum() - 1], [1])
+        assert np.array_equal(answers[CHEAPEST][5], cells[:1])
+        assert answers[CHEAPEST][2] + others[2] == everything[2]
+        cut = case.native().solve(*rows, ALL, 99, 1, 10**9, np.inf, lambda *_: None, known)
+        assert (len(cut[5]), cut[4].tolist()) == (0, [0])
+        n_compared += 1
+    assert n_compared > 20
+
+
+def test_seconds_of_the_processor_end_a_search():
+    case = smooth_case(3)
+    rows = np.array([case.at], dtype=np.int64), np.concatenate(case.cost)[None], -1e9, 1e9
+    work = {}
+    for seconds in (np.inf, 0.0):
+        answers = case.native().solve(
+            *rows, ALL, 99, 10**6, 300_000_000, np.inf, lambda row, points: np.zeros(len(points), dtype=bool),
+            processor_seconds=seconds,
+        )  # fmt: skip
+        work[seconds] = int(answers[2][0])
+    assert work[0.0] < work[np.inf] / 2
+    with pytest.raises(ValueError, match="processor_seconds"):
+        case.native().solve(*rows, ALL, 99, 1, 1, np.inf, lambda *_: None, processor_seconds=np.nan)
+
+
 def test_limits_are_honest():
     """Whatever the work and the sizes that are allowed, bounds hold and sets that are listed cross."""
     n_spent = n_some = 0

@@ -63,8 +63,10 @@ class FeatureRows:
         if isinstance(mine, ChoiceDestinations):
             assert isinstance(cells, StateCells)
             prices = np.where(mine.allowed[rows], mine.costs(rows), np.inf)
-            for choice, state in enumerate(cells.state.tolist()):
-                out[:, state] = np.minimum(out[:, state], prices[:, choice])
+            if prices.shape[1]:
+                order = np.argsort(cells.state, kind="stable")
+                states, first = np.unique(cells.state[order], return_index=True)
+                out[:, states] = np.minimum.reduceat(prices[:, order], first, axis=1)
         elif isinstance(cells, NumberCells):
             low, high = permitted_between(mine, rows[:, None], cells.lowest, cells.highest)
             out[:, :-1] = costs_of_nearest(mine.old[rows][:, None], low, high, mine.scale, mine.weight)

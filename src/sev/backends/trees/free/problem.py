@@ -47,6 +47,10 @@ class CellProblem:
     observed : mapping of int to ndarray
         Sorted values that occur in the background, by number of the feature: preferred where several are as good, and
         the only ones that are searched where a feature's encoding neither rises nor falls.
+    firsts : ndarray of bool or None
+        The features of each row's cheapest set of the smallest size, with ``Goal.ALL``: only the others are listed.
+    share : float
+        The share of the budget of a row that this search may take, where there is no time limit.
     encoded : ndarray or None
         The queries in the columns of the trees, where they are known.
     """
@@ -61,4 +65,6 @@ class CellProblem:
     limits: Limits = field(default_factory=Limits)
     confirm: bool = True
     observed: Mapping[int, FloatArray] = field(default_factory=dict)
+    firsts: BoolArray | None = None
+    share: float = 1.0
     encoded: FloatArray | None = None

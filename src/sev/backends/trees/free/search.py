@@ -55,7 +55,9 @@ class TreeSearch:
         """
         wanted, listed = self._cell_problem(problem)
         solution, moves = solve_free(self._trees, wanted)
-        waits = solution.has_set if wanted.goal == Goal.CHEAPEST else np.zeros(problem.n_rows, dtype=np.bool_)
+        waits = np.zeros(problem.n_rows, dtype=np.bool_)
+        if wanted.goal == Goal.CHEAPEST:  # where the budget has ended, there is nothing to go on with
+            waits[solution.has_set] = moves.proven_cost[solution.offsets[:-1][solution.has_set]]
         return FreeSolution(
             solution=solution,
             moves=moves,
@@ -93,6 +95,10 @@ class TreeSearch:
         cells = [one.cells for one in self._trees.lay_out(self._cell_problem(problem)[0]).features]
         return {number: (one.lowest, one.highest) for number, one in enumerate(cells) if isinstance(one, NumberCells)}
 
+    def ends(self, problem: FreeProblem) -> dict[int, FloatArray]:
+        """The ends of the intervals of each number within which no tree tells two values apart."""
+        return {number: np.concatenate(ends) for number, ends in self.intervals(problem).items()}
+
     def _cell_problem(self, problem: FreeProblem) -> tuple[CellProblem, ListedValues]:
         """The problem over cells, and the values of numbers that are listed."""
         values = ListedValues(problem)
@@ -108,6 +114,8 @@ class TreeSearch:
             limits=problem.limits,
             confirm=False,
             observed=values,
+            firsts=problem.firsts,
+            share=problem.share,
             encoded=problem.encoded,
         )
         return wanted, values

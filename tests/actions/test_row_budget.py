@@ -1,0 +1,56 @@
+"""Hard rows of trees end within their budget, with bounds and sets that are right."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import sev
+from sev.backends.trees.free import solver
+
+
+@pytest.fixture(scope="module")
+def hard():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(500, 16)), columns=[f"x{at}" for at in range(16)])
+    labels = (rows.sum(axis=1) > 0).astype(int)
+    model = RandomForestClassifier(80, max_depth=7, random_state=0).fit(rows, labels)
+    within = dict.fromkeys(rows, ("-0.5", "+0.5"))
+    explainer = sev.Explainer(model, rows, labels, actions=sev.Actions(within=within))
+    return explainer, rows[model.predict_proba(rows)[:, 1] > 0.62].iloc[:4]
+
+
+def test_a_second_is_no_more(hard):
+    explainer, rows = hard
+    spent = 0
+    for place in range(len(rows)):
+        start = time.process_time()
+        one = explainer.explain_one(rows.iloc[place], values="any")
+        # half a second for what is not the search: some set without a proof, the model, the process's other threads
+        assert time.process_time() - start < solver.ROW_SECONDS + 0.5
+        spent += one.status in ("feasible", "undecided")
+    assert spent
+
+
+def test_a_slow_processor_ends_a_search_honestly(hard, monkeypatch):
+    explainer, rows = hard
+    whole = explainer.explain(rows, values="any")
+    monkeypatch.setattr(solver, "ROW_SECONDS", 0.05)
+    start = time.process_time()
+    cut = explainer.explain(rows, values="any")
+    assert time.process_time() - start < 0.3 * len(rows)
+    for one, other in zip(cut, whole, strict=True):
+        assert one.lower_bound <= other.lower_bound
+        assert one.status != "optimal" or one.size == other.size
+        if one.size is not None:
+            assert one.result_score < 0.5
+            assert one.size >= other.lower_bound
+
+
+def test_work_ends_a_search_at_the_same_place_each_time(hard, monkeypatch):
+    explainer, rows = hard
+    monkeypatch.setattr(solver, "ROW_WORK", 20_000_000)
+    monkeypatch.setattr(solver, "ROW_SECONDS", np.inf)
+    assert explainer.explain(rows, values="any").to_json() == explainer.explain(rows, values="any").to_json()
