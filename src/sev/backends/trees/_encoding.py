@@ -17,6 +17,8 @@ def to_numbers(rows: NativeTable) -> FloatArray:
     """Numeric rows as float64; missing values become NaN."""
     if isinstance(rows, np.ndarray):
         return np.ascontiguousarray(rows, dtype=np.float64)
+    if hasattr(rows, "toarray"):  # encoders of categories return sparse matrices where they hold few numbers
+        return np.ascontiguousarray(rows.toarray(), dtype=np.float64)
     frame = to_frame(rows)
     if isinstance(frame, pd.DataFrame):
         return np.ascontiguousarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
