@@ -235,3 +235,18 @@ def test_rows_of_permitted_values_are_made_and_scored_once(case):
     other = task.nearest.permit(queries.assign(a=0), assigned)
     assert other.key != found.key
     assert task.compared_with(other) is not task.compared_with(found)
+
+
+def test_what_only_some_values_could_not_do_is_not_called_impossible():
+    generator = np.random.default_rng(3)
+    rows = pd.DataFrame(generator.normal(size=(300, 3)), columns=list("abc"))
+    labels = (rows.a + rows.b + rows.c > 0).to_numpy().astype(int)
+    model = LogisticRegression().fit(rows, labels)
+    hidden = sev.Explainer(lambda given: model.predict_proba(given)[:, 1], rows, labels)
+    row = rows[model.predict(rows) == 1].iloc[[0]] * 0 + 9.0  # no feature can do it alone
+    menu = hidden.menu(row, max_size=1)
+    assert set(menu["searched"]) == {"candidates"}
+    assert set(menu["outcome"]) == {"not decided"}
+    assert not hidden.price(row, ["a"])["proven"].any()
+    known = sev.Explainer(model, rows, labels).menu(row, max_size=1)
+    assert set(known["outcome"]) == {"cannot work"}

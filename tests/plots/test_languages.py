@@ -105,7 +105,7 @@ DRAWN = {
     "score_path of plus": lambda **_: plots.score_path(many("plus")[1], explainer=ASKED, **_),
     "menu": lambda **_: plots.menu(menu(), max_sets=2, **_),
     "menu of one": lambda **_: plots.menu(menu(("works", "cannot work", "not decided")), **_),
-    "menu of nothing": lambda **_: plots.menu(menu(("cannot work",) * 3, "candidates"), **_),
+    "menu of nothing": lambda **_: plots.menu(menu(("cannot work",) * 3), **_),
     "menu of single features": lambda **_: plots.menu(menu()[:2], max_sets=1, **_),
     "sizes": lambda **_: plots.sizes({"μ": many(), "ν": many("plus")}, **_),
     "sizes, one row": lambda **_: plots.sizes(cases.made([(Status.OPTIMAL, [(0,)])], NAMES), share=False, **_),

@@ -141,7 +141,7 @@ def price(
 @_table_arguments
 @click.option("--row", required=True, help=_ROW_HELP)
 @click.option("--max-size", type=click.IntRange(1), default=2, show_default=True, help="The largest sets to look at.")
-@click.option("--all", "every", is_flag=True, help="List the sets that cannot work, too.")
+@click.option("--all", "every", is_flag=True, help="List all sets, not only those that work.")
 @restricted
 @_with_explainer("any")
 def menu(
@@ -169,8 +169,7 @@ def menu(
 
     found = loaded.menu(chosen_row(loaded, data, id_column, row), max_size, values=values, restricted=restricted)
     found = found.sort_values(["size", "cost"], kind="stable")
-    hopeless = found[found["outcome"] == "cannot work"]
-    shown = found if every else found.drop(hopeless.index)
+    shown = found if every else found[found["outcome"] == "works"]
     if as_json:
         enough = [
             {name: [one.low, one.high] if isinstance(one, Interval) else list(one) for name, one in line.items()}
@@ -181,9 +180,11 @@ def menu(
         bound = loaded.tasks[0].bound  # None in files of older versions
         limits = {} if bound is None else bound.limits()
         _write_lines(_round_costs(menu_table(shown, loaded.labels, limits)), as_json)
-    if not every and len(hopeless):
-        tried = "" if (hopeless["searched"] == "all").all() else " with the values that were tried"
-        say(f"{len(hopeless):,} other sets of up to {max_size} cannot work{tried}; --all lists them", quiet)
+    if len(shown) < len(found):
+        counts = found["outcome"].value_counts()
+        stuck, open_sets = (int(counts.get(name, 0)) for name in ("cannot work", "not decided"))
+        parts = [f"{stuck:,} cannot work"] * (stuck > 0) + [f"{open_sets:,} are not decided"] * (open_sets > 0)
+        say(f"Of the other sets of up to {max_size}, {' and '.join(parts)}; --all lists them", quiet)
 
 
 def _speaker_of(explainer: Explainer) -> Speaker:

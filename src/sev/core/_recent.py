@@ -42,6 +42,11 @@ class Recent:
             Its name.
         make : callable
             Makes it; two threads may do so at the same time.
+
+        Returns
+        -------
+        object
+            The same one as last time, where it is still kept.
         """
         with self._lock:
             if key in self._kept:

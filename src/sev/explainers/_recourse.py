@@ -47,9 +47,14 @@ def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], 
             "cost_without": without.cost,
             "cost_with": one.cost,
             "outcome": _tell_outcome(without, one),
-            "proven": all(answer.status in (Status.OPTIMAL, Status.UNEXPLAINABLE) for answer in (without, one)),
+            "proven": all(map(_is_proven, (without, one))),
         }
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("lock")
+
+
+def _is_proven(answer: Explanation | _Known) -> bool:
+    """Whether an answer holds over all permitted values."""
+    return answer.status in (Status.OPTIMAL, Status.UNEXPLAINABLE) and answer.values_searched != "candidates"
 
 
 def _tell_outcome(without: Explanation | _Known, locked: Explanation | _Known) -> str:
@@ -148,10 +153,11 @@ def _check_has_decision(status: Status) -> None:
 
 def _menu_line(answer: Explanation | _Known, size: int) -> dict[str, object]:
     """What the menu says of a set of some size."""
-    proven = {Status.UNEXPLAINABLE: "cannot work", Status.OPTIMAL: "works"}
+    # of values of which only some were searched, another may work
+    none_works = answer.status is Status.UNEXPLAINABLE and answer.values_searched != "candidates"
     changes = answer.changes if isinstance(answer, Explanation) else {}
     return {
-        "outcome": "works" if answer.size == size else proven.get(answer.status, "not decided"),
+        "outcome": "works" if answer.size == size else "cannot work" if none_works else "not decided",
         "old": {name: change.old for name, change in changes.items()},
         "changes": {name: change.new for name, change in changes.items()},
         "enough": {name: change.enough for name, change in changes.items() if change.enough is not None},

@@ -129,11 +129,10 @@ def _prepare(
 def _make_headings(table: pd.DataFrame, drawn: int, speaker: Speaker) -> tuple[str, str]:
     counts = table["outcome"].value_counts()
     works, stuck, open_sets = (int(counts.get(name, 0)) for name in ("works", "cannot work", "not decided"))
-    tried = bool((table.loc[table["outcome"] == "cannot work", "searched"] == "candidates").any())
     size = int(table["size"].max()) if len(table) else 0
     parts = [
         speaker.text("plot_menu_of", n=size),
-        speaker.text("plot_menu_cannot_tried" if tried else "plot_menu_cannot", first=speaker.count(stuck)),
+        speaker.text("plot_menu_cannot", first=speaker.count(stuck)),
     ]
     if open_sets:
         parts.append(speaker.text("plot_menu_open", first=speaker.count(open_sets)))
