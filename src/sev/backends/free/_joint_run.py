@@ -198,7 +198,8 @@ class JointRun:
         sets, targets = self._merged.split(self._blocks, owner, merged, found.moves.targets)
         moves = Moves(targets=targets, cost=found.moves.cost, proven_cost=found.moves.proven_cost)
         # what is proven about ranges holds for the values that were tried
-        is_other: BoolArray = sets[:, [number for block in self._blocks for number in block.wide]].any(axis=1)
+        wide = [number for block in self._blocks for number in block.wide]
+        is_other = np.asarray(sets[:, wide].any(axis=1), dtype=np.bool_)
         find = partial(self._find_enough, owner, sets, targets, is_other, found.enough)
         answers.add_sets(Part(rows=owner, sets=sets, moves=moves, enough=LazyList(len(owner), find)))
         for place, (row, changed) in enumerate(zip(rows.tolist(), choices, strict=True)):
