@@ -12,7 +12,7 @@ namespace {
 constexpr std::int32_t exists_before = 4;
 constexpr std::int64_t exists_share = 4;
 /// The share of the work of a row that all sets may take beside it, once the cheapest is known.
-constexpr std::int64_t listing_share = 3;
+constexpr std::int64_t listing_share = 2;
 /// Work for some set without a proof, after the budget has ended: some hundredths of a second.
 constexpr std::int64_t greedy_work = 20'000'000;
 

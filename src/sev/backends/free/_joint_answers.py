@@ -28,6 +28,7 @@ class Part(NamedTuple):
     sets: BoolArray
     moves: Moves
     enough: LazyList[Mapping[int, Enough]]
+    is_searched: bool = True
 
 
 class JointAnswers:
@@ -72,7 +73,8 @@ class JointAnswers:
         """What is to be least."""
         return costs if self._problem.minimise == "cost" else sets.sum(axis=1).astype(np.float64)
 
-    def together(self) -> FreeSolution:
+    def together(self) -> tuple[FreeSolution, BoolArray]:
+        """The answers over all choices, and which of the sets were searched for, and not known."""
         problem = self._problem
         n_features = len(problem.space)
         rows = np.concatenate([part.rows for part in self._parts])
@@ -92,12 +94,14 @@ class JointAnswers:
             mine = _without_repeats(order[bounds[row] : bounds[row + 1]], sets)
             kept += self._record(builder, row, mine, sets)
         items = np.array(kept, dtype=np.int64)
-        return FreeSolution(
+        is_searched = np.repeat([part.is_searched for part in self._parts], [len(part.rows) for part in self._parts])
+        answers = FreeSolution(
             solution=builder.build().with_errors(self._reasons) if self._reasons else builder.build(),
             moves=Moves(targets=moves.targets[items], cost=moves.cost[items], proven_cost=moves.proven_cost[items]),
             complete_values=self._complete_values,
             enough=LazyList.concatenate([part.enough for part in self._parts]).take(kept),
         )
+        return answers, is_searched[items]
 
     def _record(self, builder: SolutionBuilder, row: int, found: list[int], sets: BoolArray) -> list[int]:
         """Record the answer of a row; the sets that are listed."""

@@ -68,12 +68,12 @@ class JointRun:
                 self._search_all(some, (sizes[some] + more).astype(np.float64))
             rows = rows[~(self._answers.best[rows] <= sizes[rows] + _SIZES_ALONE - 1)]
         self._search_all(rows, np.full(len(rows), limit))
-        return self._answers.together()
+        return self._bring_nearer(*self._answers.together())
 
     def _take_known(self, known: FreeSolution) -> None:
         owner = np.repeat(np.arange(self._problem.n_rows), np.diff(known.solution.offsets))
         sets = unpack(known.solution.masks, len(self._problem.space))
-        self._answers.add_sets(Part(rows=owner, sets=sets, moves=known.moves, enough=known.enough))
+        self._answers.add_sets(Part(rows=owner, sets=sets, moves=known.moves, enough=known.enough, is_searched=False))
 
     def _search_listed(self, rows: IntArray, sizes: IntArray) -> None:
         """Search rows for sets of one size, all of which are known that may cross."""
@@ -196,7 +196,10 @@ class JointRun:
         owner = rows[np.repeat(np.arange(len(rows)), np.diff(solution.offsets))]
         merged = unpack(solution.masks, len(self._merged.space))
         sets, targets = self._merged.split(self._blocks, owner, merged, found.moves.targets)
-        moves, is_other = self._nearer(owner, sets, targets, found.moves)
+        moves = Moves(targets=targets, cost=found.moves.cost, proven_cost=found.moves.proven_cost)
+        # what is proven about ranges holds for the values that were tried
+        wide = [number for block in self._blocks for number in block.wide]
+        is_other = np.asarray(sets[:, wide].any(axis=1), dtype=np.bool_)
         find = partial(self._find_enough, owner, sets, targets, is_other, found.enough)
         answers.add_sets(Part(rows=owner, sets=sets, moves=moves, enough=LazyList(len(owner), find)))
         for place, (row, changed) in enumerate(zip(rows.tolist(), choices, strict=True)):
@@ -205,22 +208,26 @@ class JointRun:
             answers.add_item(row, Item(status, bound, bool(solution.complete[place])))
             answers.note(row, complete_values=bool(found.complete_values[place]), reason=solution.reasons.get(place))
 
-    def _nearer(self, rows: IntArray, sets: BoolArray, targets: FloatArray, moves: Moves) -> tuple[Moves, BoolArray]:
-        """The moves of sets, less costly where only those values were tried that decide; and which sets these are."""
+    def _bring_nearer(self, found: FreeSolution, is_searched: BoolArray) -> FreeSolution:
+        """The same with less costly values of numbers of which only those were tried that decide."""
         wide = [number for block in self._blocks for number in block.wide]
-        some = np.flatnonzero(sets[:, wide].any(axis=1))
-        is_other = np.zeros(len(rows), dtype=np.bool_)
-        is_other[some] = True
-        costs, values = moves.cost.copy(), targets.copy()
-        if some.size:
-            values[some] = bring_nearer(self._problem, rows[some], sets[some], targets[some], wide)
+        sets = unpack(found.solution.masks, len(self._problem.space))
+        some = np.flatnonzero(is_searched & sets[:, wide].any(axis=1))
+        if not some.size:
+            return found
+        rows = np.repeat(np.arange(self._problem.n_rows), np.diff(found.solution.offsets))[some]
+        targets, costs, proven = found.moves.targets.copy(), found.moves.cost.copy(), found.moves.proven_cost.copy()
+        before = targets[some]
+        targets[some] = bring_nearer(self._problem, rows, sets[some], before, wide)
+        proven[some] = False
         for number in wide:
             one = self._problem.destinations.features[number]
             assert isinstance(one, NumberDestinations)
-            for at in some[sets[some, number]].tolist():
-                before, after = one.cost(int(rows[at]), np.array([targets[at, number], values[at, number]])).tolist()
-                costs[at] += after - before
-        return Moves(targets=values, cost=costs, proven_cost=moves.proven_cost & ~is_other), is_other
+            for at in np.flatnonzero(sets[some, number]).tolist():
+                values = np.array([before[at, number], targets[some[at], number]])
+                old, new = one.cost(int(rows[at]), values).tolist()
+                costs[some[at]] += new - old
+        return replace(found, moves=Moves(targets=targets, cost=costs, proven_cost=proven))
 
     def _find_enough(
         self,
@@ -237,7 +244,7 @@ class JointRun:
         for at, mine in zip(places, enough.get(places), strict=True):
             ranges: dict[int, Enough] = {}
             found.append(ranges)
-            if is_other[at]:  # what is proven holds for the values that were tried
+            if is_other[at]:
                 continue
             for merged, one in mine.items():
                 number = numbers[merged]

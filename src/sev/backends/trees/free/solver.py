@@ -26,7 +26,7 @@ from sev.core import Solution, Status, distinct_rows, pack
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, Cells, Dtype, FloatArray, IntArray
 
-#: Work that one row may take when there is no time limit, in units of one to three nanoseconds, and a third more for
+#: Work that one row may take when there is no time limit, in units of one to three nanoseconds, and half as much for
 #: all sets beside the cheapest. Work ends a search, not time, so that answers do not depend on the machine; only where
 #: it takes more than so many seconds of the processor the search ends then.
 ROW_WORK = 350_000_000
