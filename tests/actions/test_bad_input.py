@@ -74,7 +74,10 @@ def test_an_unknown_feature_is_named_with_the_entry(case, actions, message):
         ({"allowed": {"debt": ["much"]}}, ["allowed['debt'] lists 'much'", "holds numbers"]),
         # bounds that no value meets
         ({"within": {"debt": sev.between(20, 30)}}, ["within['debt']=between(20, 30)", "from 0 to 8", "no permitted"]),
-        ({"within": {"debt": sev.between(2.2, 2.8)}}, ["between(2.2, 2.8) holds no multiple of 1", "widen it"]),
+        (
+            {"within": {"debt": sev.between(2.2, 2.8)}},
+            ["between(2.2, 2.8) holds no multiple of 1", "write wider bounds"],
+        ),
         ({"within": {"income": sev.between(1, 2)}, "steps": {"income": 5}}, ["holds no multiple of steps['income']=5"]),
         (
             {"within": {"debt": sev.between(5, 90)}, "steps": {"debt": 20}},
@@ -131,7 +134,9 @@ def test_a_rule_that_the_row_breaks_itself_does_not_apply_and_is_reported(case, 
     rows, _, score = case
     explainer = made(case, rules=["late <= 1"])
     row = rows[(score(rows) >= 0.5) & (rows["late"] == 3)].iloc[[0]]
-    with pytest.warns(RuleWarning, match=r"The rule 'late <= 1' is broken by 1 row as given; it is not applied there"):
+    with pytest.warns(
+        RuleWarning, match=r"1 row breaks the rule 'late <= 1' before any change; it is not applied to it"
+    ):
         one = explainer.explain(row, values=values)[0]
     assert one.size is not None
     keeping = rows[(score(rows) >= 0.5) & (rows["late"] <= 1)]

@@ -117,7 +117,7 @@ def test_a_worker_compares_the_explainer_before_it_loads_it(tmp_path):
     explainer.save(tmp_path / "_explainer.sev", allow_pickle=True)
     (tmp_path / "mark").unlink()
     work = _work.Work(str(tmp_path), '{"trust_pickle": true}', "0" * 64, b"")
-    with pytest.raises(BatchError, match="not the explainer that this batch began with, and was not loaded"):
+    with pytest.raises(BatchError, match="not the explainer that this batch began with, so it was not loaded"):
         work(_inputs.Part("part-0", "in", 0, 1, _inputs.RowGroup("in", "parquet", 0)))
     assert not (tmp_path / "mark").exists()
 

@@ -126,5 +126,7 @@ def test_a_column_that_names_the_rows_comes_first(archive, folder, tmp_path):
     assert found.column_names[:4] == ["row", "age", "number", "aside"]
     explain_files(archive, folder / "a.csv", tmp_path / "few.parquet", id_column="number", keep=["aside"])
     assert pq.read_table(tmp_path / "few.parquet").column_names[:4] == ["row", "number", "aside", "status"]
-    with pytest.raises(InputError, match=r"a\.csv.*no column 'numbr', which id_column names; did you mean 'number'"):
+    with pytest.raises(
+        InputError, match=r"a\.csv.*id_column='numbr' is not a column of the file; did you mean 'number'"
+    ):
         explain_files(archive, folder / "a.csv", tmp_path / "no", id_column="numbr")

@@ -38,6 +38,20 @@ def told(message, command):
         ("explain", "write sev.between(1, 5) for bounds", "write {between: [1, 5]} for bounds"),
         ("explain", "threshold=7.0 is no option here", "threshold=7.0 is no option here"),
         ("report", "by='region' is not a column", "--by region is not a column"),
+        ("explain", "id_column='number' is not a column", "--id number is not a column"),
+        ("explain", "between(9, 1) holds no value", "{between: [9, 1]} holds no value"),
+        ("train", "metric='auc' is not a scorer", "--metric auc is not a scorer"),
+        ("fit", "is not fitted: call model.fit(X_train, y_train) first.", "is not fitted: fit it before you save it."),
+        (
+            "fit",
+            "one score: pass a function that returns it.",
+            "one score: in Python, pass a function that returns it.",
+        ),
+        ("fit", "no scores. Pass a function instead.", "no scores. In Python, pass a function instead."),
+        ("fit", 'Clusters(centre="medoid") or Nearest().', "--reference nearest."),
+        ("fit", "use sev.references.Nearest().", "use nearest."),
+        ("train", "lower learning_rate (now 0.1), or look for", "look for"),
+        ("train", "one-hot encoding do), or pass groups= of columns that belong together.", "one-hot encoding do)."),
     ],
 )
 def test_arguments_are_told_as_options(command, message, words):

@@ -264,7 +264,7 @@ def test_a_solver_that_claims_wrongly_that_there_is_no_set(monkeypatch):
         return builder.build()
 
     monkeypatch.setattr(LinearBackend, "solve", claim_nothing)
-    with pytest.warns(FallbackWarning, match="none was read"):
+    with pytest.warns(FallbackWarning, match="the exact search found none"):
         same(explainer.explain(frame), expected)
 
 

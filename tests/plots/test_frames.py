@@ -99,6 +99,8 @@ def test_flow_leaves_out_only_rows_that_neither_explains():
 def test_flow_of_different_rows_is_refused():
     with pytest.raises(InputError, match="the same rows"):
         plots.flow(cases.every_status(), cases.every_status()[:3])
+    with pytest.raises(InputError, match="row 0 is labelled 0 in one and 6 in the other"):
+        plots.flow(cases.every_status(), cases.every_status()[::-1])
 
 
 def test_changes_lists_features_of_the_sets_first():

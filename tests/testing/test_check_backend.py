@@ -141,7 +141,7 @@ BROKEN = {
     "by the model's own scores it is size": {"solve": larger_sets},
     "sets {": {"solve": first_set_only},
     "must prove its answer": {"solve": never_sure},
-    "an explanation where none was read": {"solve": gives_up_as_a_proof},
+    "an explanation where the exact search found none": {"solve": gives_up_as_a_proof},
     "the lower bound is": {"solve": bound_too_high},
     "one row at a time": {"solve": by_place_in_the_batch},
     "sets are listed in a batch of 300 rows": {"solve": first_set_if_only_that_is_wanted},

@@ -27,6 +27,7 @@ from sev.actions._ground import (
     holds_missing,
 )
 from sev.actions._rules import Rule
+from sev.core import suggest_name
 from sev.exceptions import UnknownFeatureError
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, FloatArray, IntArray, Values
@@ -516,7 +517,7 @@ def column_of(space: FeatureSpace, name: str) -> Any:
     for feature in space.features:
         if feature.name == name:
             return feature.columns[0]
-    raise UnknownFeatureError(f"rules name {name!r}, which is not a feature.")
+    raise UnknownFeatureError(f"rules name {name!r}, which is not a feature{suggest_name(name, list(known))}")
 
 
 def _allowed_moves(listed: Any, names: Sequence[Any], old: IntArray) -> BoolArray:

@@ -116,8 +116,8 @@ def _check_limits(
     span = f"from {plain_number(held.low)} to {plain_number(held.high)}"
     if limits.low > held.high or limits.high < held.low:
         raise InputError(
-            f"{shown} lies outside the background, which goes {span}: no permitted value is left. Write bounds that "
-            f"reach into it, or put {name!r} under frozen."
+            f"{shown} lies outside the values of the background, {span}: no permitted value is left. Write bounds "
+            f"that reach into them, or put {name!r} under frozen."
         )
     for entry, none_left, way in (
         ("increase", limits.high <= held.low, "larger"),
@@ -125,14 +125,14 @@ def _check_limits(
     ):
         if none_left and is_named(actions, space, entry, number):
             raise InputError(
-                f"{entry} names {name!r}, but {shown} leaves no {way} value for anybody in the background, which goes "
-                f"{span}. Write other bounds, or put {name!r} under frozen."
+                f"{entry} names {name!r}, but {shown} leaves no {way} value for anybody in the background, whose "
+                f"values lie {span}. Write other bounds, or put {name!r} under frozen."
             )
     step = step_of(number)
     if step is not None and not _has_multiple(max(limits.low, held.low), min(limits.high, held.high), step):
         raise InputError(
-            f"{shown} holds no multiple of {plain_number(step)}, the step of {name!r}, within the background, which "
-            f"goes {span}: widen it."
+            f"{shown} holds no multiple of {plain_number(step)}, the step of {name!r}, among the values of the "
+            f"background, {span}: write wider bounds or a smaller step."
         )
 
 
@@ -144,7 +144,7 @@ def _check_step(space: FeatureSpace, ground: Ground, step_of: Callable[[int], fl
         return
     if not _has_multiple(held.low, held.high, step):
         raise InputError(
-            f"steps[{name!r}]={plain_number(step)} leaves no permitted value: the background goes from "
+            f"steps[{name!r}]={plain_number(step)} leaves no permitted value: those of the background lie from "
             f"{plain_number(held.low)} to {plain_number(held.high)}. Write a smaller step, or put {name!r} under "
             f"frozen."
         )

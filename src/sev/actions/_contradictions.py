@@ -72,7 +72,7 @@ def contradictions_of(
     demands = [one for one in demands if not one.names & set(allow_missing)]
     impossible = [one for one in demands if not _can_hold(one.bounds)]
     for one in impossible:
-        yield f"{one.text} holds for no values"
+        yield f"{one.text} holds for no values; correct it or leave it out"
     demands = [one for one in demands if one not in impossible]
     limits = [
         _Demand(f"within[{name!r}]={one}", tuple(_bounds_of(name, one)))

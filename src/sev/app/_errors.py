@@ -56,7 +56,7 @@ class SupersededError(ServiceError):
     """The person has typed on: a newer request takes the place of this one."""
 
     def __init__(self) -> None:
-        super().__init__("superseded", "A newer request of the same page has taken the place of this one.")
+        super().__init__("superseded", "A newer request of the same page has replaced this one.")
 
 
 def as_service_error(error: Exception) -> ServiceError:
@@ -71,5 +71,5 @@ def as_service_error(error: Exception) -> ServiceError:
     if isinstance(error, SevError):
         return ServiceError("bad_input", str(error))
     if isinstance(error, (OverflowError, RecursionError, MemoryError)):
-        return ServiceError("bad_input", f"The values cannot be worked with ({type(error).__name__}).")
+        return ServiceError("bad_input", f"These values are too large to be explained ({type(error).__name__}).")
     return ServiceError("internal", f"The service failed ({type(error).__name__}). The decision was not explained.")

@@ -120,7 +120,7 @@ def one_file(document: dict[str, Any], language: str, title: str) -> str:
     language = language if language in texts else "en"
     script = join_modules("file.js")
     if "</script" in script.lower() or "<!--" in script:
-        raise PageError("A module of the page holds an end of a script, which a file cannot carry.")
+        raise PageError("A module of the page contains </script, which would end the script inside the file.")
     style = page_styles()
     data = {"document": document, "texts": {language: texts[language], "en": texts["en"]}, "language": language}
     return _FILE.format(

@@ -200,7 +200,7 @@ class ServedModel:
                 return pd.Timestamp(value)
             except (ValueError, OverflowError):
                 raise ServiceError(
-                    "bad_input", f"Column {column!r} holds dates: write 2024-12-31.", str(column)
+                    "bad_input", f"Column {column!r} holds dates: write a date such as 2024-12-31.", str(column)
                 ) from None
         return value
 
@@ -324,7 +324,7 @@ class ServedModel:
             return self.explainer
         if len(self.explainer.tasks) > 1:
             raise ServiceError(
-                "bad_input", "This explainer explains several classes: only its own reference fits.", "reference"
+                "bad_input", "This explainer explains several classes: only its own reference can be used.", "reference"
             )
         if wanted.key in ("row", "own"):
             return self._with_row(wanted)

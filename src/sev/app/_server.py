@@ -64,10 +64,10 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         404: "There is no such model, row, column or feature.",
         409: "A newer request of the same client has arrived.",
         413: "The request is too large.",
-        422: "The request does not have the shape that is asked for.",
+        422: "The request does not have the required form.",
         429: "Too many requests are waiting.",
         500: "The service failed.",
-        504: "The time per request is over.",
+        504: "The answer took longer than a request may take.",
     }.items()
 }
 

@@ -248,9 +248,9 @@ class ModelScores:
         chosen = own if threshold is None or threshold == own else self._checked_threshold(threshold)
         if self.response == "call" and self.n_columns == 1 and index == 0:
             raise TargetError(
-                f"The model returns the score of the class {plain_value(self.classes[1])!r} only, so that "
-                f"{plain_value(self.classes[0])!r} cannot be explained: leave out the target, or give a model that "
-                "knows its classes; a function has to score the class to explain."
+                f"The model returns only one score, that of the class {plain_value(self.classes[1])!r}: leave out the "
+                f"target to explain that class. To explain {plain_value(self.classes[0])!r}, pass a model that knows "
+                f"its classes, or a function that returns the score of {plain_value(self.classes[0])!r}."
             )
         return Scorer(
             ask=self.ask,
@@ -275,7 +275,9 @@ class ModelScores:
         is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
         chosen = float(threshold) if is_number else np.nan
         if not np.isfinite(chosen):
-            raise InputError(f"threshold={threshold!r} is not a finite number.")
+            raise InputError(
+                f"threshold={threshold!r} is not a finite number: pass the least score of the class being explained."
+            )
         if self.response in ("predict_proba", "predict") and not 0.0 <= chosen <= 1.0:
             raise InputError(
                 f"threshold={threshold!r} lies outside [0, 1], but the scores of this model are probabilities: no "

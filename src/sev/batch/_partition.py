@@ -214,7 +214,7 @@ class PartitionExplainer:
         if self._id_column is not None:
             if self._id_column not in names:
                 raise InputError(
-                    f"The file has no column {self._id_column!r}, which id_column names"
+                    f"id_column={self._id_column!r} is not a column of the file"
                     f"{suggest_name(self._id_column, names)} It has {list_names(names)}."
                 )
             chosen = [self._id_column, *(name for name in chosen if name != self._id_column)]

@@ -162,8 +162,8 @@ def _read_archive(folder: Path, digest: str) -> bytes:
         raise BatchError(f"{path} cannot be read: {error.strerror}.") from error
     if hashlib.sha256(archive).hexdigest() != digest:
         raise BatchError(
-            f"{path} is not the explainer that this batch began with, and was not loaded: somebody has changed it. "
-            "Remove it and run the same command again."
+            f"{path} is not the explainer that this batch began with, so it was not loaded. Remove "
+            "it and run the same command again."
         )
     return archive
 

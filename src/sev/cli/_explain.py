@@ -35,10 +35,16 @@ ROWS_WITH_ERRORS = 3
 @restricted
 @change_options
 @choice_options
-@click.option("--max-size", type=click.IntRange(1), help="Look no further than this size.")
-@click.option("--max-sets", type=click.IntRange(1), default=100, show_default=True, help="Minimum sets to list a row.")
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds for one row.")
-@click.option("--sets", is_flag=True, help="Write all minimum sets, in a column of their own.")
+@click.option("--max-size", type=click.IntRange(1), help="Search for sets of at most this many features.")
+@click.option(
+    "--max-sets",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    help="List at most this many of the smallest sets for each row.",
+)
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Longest search for one row, in seconds.")
+@click.option("--sets", is_flag=True, help="Write all smallest sets, in a column of their own.")
 @click.option(
     "--changes",
     is_flag=True,
@@ -58,13 +64,17 @@ ROWS_WITH_ERRORS = 3
 @click.option(
     "--raw", is_flag=True, help="Write CSV cells as they are, even those that a spreadsheet would run as formulas."
 )
-@click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Workers.")
+@click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Number of worker processes.")
 @click.option("--engine", type=click.Choice(["local", "dask", "ray", "spark"]), default="local", show_default=True)
-@click.option("--address", help="Of the engine's scheduler; default: one is started on this machine.")
+@click.option("--address", help="Address of the engine's scheduler; default: one is started on this machine.")
 @click.option(
-    "--rows-per-part", type=click.IntRange(1), default=100_000, show_default=True, help="For CSV and JSON lines."
+    "--rows-per-part",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    help="Rows that are explained and kept together, for CSV and JSON lines.",
 )
-@click.option("--format", "stdin_format", type=click.Choice(["csv", "tsv", "jsonl"]), help="Of standard input.")
+@click.option("--format", "stdin_format", type=click.Choice(["csv", "tsv", "jsonl"]), help="Format of standard input.")
 @trust_pickle
 @common
 def explain(
@@ -80,7 +90,7 @@ def explain(
     """Explain the rows of INPUTS, files or folders of any size; - is standard input.
 
     CSV, TSV, JSON lines (.jsonl), Parquet and Feather are read, also followed by .gz or .zst. With -o, results are
-    written part by part: the same command goes on with a run that was ended, and counts the rows at its end. Without
+    written part by part: the same command resumes a run that was interrupted, and counts the rows at its end. Without
     it they go to standard output as CSV, or as JSON lines with --json. In CSV, an apostrophe goes before texts that a
     spreadsheet would run as formulas; --raw leaves them as they are. An output that ends in .xlsx is an Excel file.
 

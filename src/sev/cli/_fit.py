@@ -40,8 +40,14 @@ if TYPE_CHECKING:
 @restricted
 @actions
 @click.option("--target", help="The class to explain; default: the model's second class.")
-@click.option("--threshold", type=float, help="Least score at which a row is of the target; default: the model's own.")
-@click.option("--allow-positive-reference", is_flag=True, help="Accept a reference of the class to explain.")
+@click.option(
+    "--threshold", type=float, help="Least score at which a row counts as the target; default: the model's own."
+)
+@click.option(
+    "--allow-positive-reference",
+    is_flag=True,
+    help="Accept a reference that is itself predicted as the class to explain.",
+)
 @click.option(
     "--credibility",
     type=click.Choice(["isolation", "mixture", "neighbours", "none"]),

@@ -95,7 +95,7 @@ _VALUES = choice(
     Values,
     "What features may become within the actions: the reference's values, values like it, or any that occurs.",
 )
-_MINIMISE = choice("--minimise", Minimise, "Fewest features, then least cost; or least cost.")
+_MINIMISE = choice("--minimise", Minimise, "features: the fewest, then at least cost; cost: the least total cost.")
 
 
 def change_options(command: Command) -> Command:
@@ -106,7 +106,8 @@ def change_options(command: Command) -> Command:
 _ORDER = choice(
     "--order",
     Order,
-    "Which of the minimum sets comes first: furthest across, smallest change, or most credible result.",
+    "Which of the smallest sets comes first: score furthest across the threshold, smallest change, or most credible "
+    "result.",
 )
 _MIN_CREDIBILITY = click.option(
     "--min-credibility",
@@ -122,4 +123,8 @@ def choice_options(command: Command) -> Command:
     return _ORDER(_MIN_CREDIBILITY(command))
 
 
-kind = choice("--kind", Kind, "SEV- or SEV+.")
+kind = choice(
+    "--kind",
+    Kind,
+    "minus (SEV-): the fewest changes that undo the decision; plus (SEV+): the fewest features that bring it about.",
+)

@@ -78,7 +78,7 @@ def alone(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Show which features of the rows of DATA could change the decision alone, and with which share of their values.
+    """Show which single features could change the decisions on the rows of DATA, and with which share of their values.
 
     A reason that a person cannot act on misleads. Rows that are not of the class being explained are left out.
 
@@ -117,7 +117,7 @@ def price(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Show what it costs the person of one row of DATA that features are locked: how many more must change.
+    """Show how many more features of one row of DATA must change where some are locked.
 
     \b
     Example:
@@ -140,7 +140,7 @@ def price(
 @click.command()
 @_table_arguments
 @click.option("--row", required=True, help=_ROW_HELP)
-@click.option("--max-size", type=click.IntRange(1), default=2, show_default=True, help="The largest sets to look at.")
+@click.option("--max-size", type=click.IntRange(1), default=2, show_default=True, help="Most features in a set.")
 @click.option("--all", "every", is_flag=True, help="List all sets, not only those that work.")
 @restricted
 @_with_explainer("any")
@@ -158,7 +158,7 @@ def menu(
 ) -> None:
     """List the sets of features of one row of DATA that could change the decision, with the least change of each.
 
-    Sets that hold a smaller one that works are left out.
+    Sets that contain a smaller one that works are left out.
 
     \b
     Example:

@@ -17,7 +17,9 @@ from sev.cli._tables import explained_table, no_column
 @click.argument("data", type=click.Path())
 @click.option("--id", "id_column", help="Column that names the rows, such as an application's number.")
 @click.option("--title", help='Heading of the report; default: "Reasons for decisions".')
-@click.option("--by", help="Column of DATA: a table of those whom nothing permitted helps, for each of its values.")
+@click.option(
+    "--by", help="Column of DATA: count, for each of its values, the decisions that no permitted change undoes."
+)
 @change_options
 @choice_options
 @label_options

@@ -16,7 +16,9 @@ from sev.typing import Objective
 @click.option("--model", required=True, type=click.Path(), help="Fitted model: .skops, or .pkl with --trust-pickle.")
 @table_options
 @click.option("--objective", type=click.Choice(["minus", "plus", "volume", "both"]), default="minus", show_default=True)
-@click.option("--max-accuracy-loss", type=float, help="Accuracy that may be lost.  [default: 0.005 without --metric]")
+@click.option(
+    "--max-accuracy-loss", type=float, help="Most accuracy that may be lost.  [default: 0.005 without --metric]"
+)
 @click.option(
     "--metric", "metrics", multiple=True, help="Metric of scikit-learn with a floor, such as roc_auc; may be repeated."
 )

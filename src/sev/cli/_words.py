@@ -7,20 +7,31 @@ import re
 import click
 
 #: Arguments that have another name on the command line.
-_OTHER_NAMES = {"n_jobs": "jobs", "allow_pickle": "trust_pickle", "id_column": "id"}
+_OTHER_NAMES = {"n_jobs": "jobs", "allow_pickle": "trust_pickle", "id_column": "id", "metric": "metrics"}
 #: What a message may hold besides arguments, and what a user of commands would write for it.
 _PHRASES = (
+    (re.compile(r"call model\.fit\(X_train, y_train\) first"), "fit it before you save it"),
+    (
+        re.compile(r"\b([Pp])ass a function\b"),
+        lambda found: f"{'I' if found[1] == 'P' else 'i'}n Python, pass a function",
+    ),
+    (re.compile(r" or a function scorer\(model, X, y\) that returns a number"), ""),
+    (re.compile(r"; for a torch module use sev\.losses"), ""),
+    (re.compile(r", or pass groups= of columns that belong together"), ""),
+    (re.compile(r"lower learning_rate \([^()]*\), or look"), "look"),
     (re.compile(r"\by_train\b"), "the column of labels"),
     (re.compile(r"\bX_train\b"), "the table of --data"),
     (re.compile(r"\bcredibility=False\b"), "--credibility none"),
-    (re.compile(r"\bsev\.between\(([^()]*)\)"), r"{between: [\1]}"),
+    (re.compile(r"\b(?:sev\.)?between\(([^()]*)\)"), r"{between: [\1]}"),
     (re.compile(r"\('([-+][^']*)', '([-+][^']*)'\)"), r'["\1", "\2"]'),
     (re.compile(r"\buse None\b"), "use null"),
     (re.compile(r"\bClusters\(n=(\w+)\)"), r"clusters:\1"),
     (re.compile(r"\bNearest\(k=(-?\d+)\)"), r"nearest:\1"),
     (re.compile(r"\bNearest\(k=\.\.\.\)"), "nearest:3"),
     (re.compile(r"\bBy\('([^']*)'(?:, [^()]*)?\)"), r"by:\1"),
-    (re.compile(r"\b(Clusters|Nearest)\(\)"), lambda found: found[1].lower()),
+    (re.compile(r'Clusters\(centre="medoid"\) or Nearest\(\)'), "--reference nearest"),
+    (re.compile(r'Clusters\(centre="medoid"\)'), "--reference nearest"),
+    (re.compile(r"\b(?:sev\.references\.)?(Clusters|Nearest)\(\)"), lambda found: found[1].lower()),
     (re.compile(r"\bBest\((?:\.\.\.)?\)"), "best:..."),
     (re.compile(r",? or an object of sev\.references"), ""),
 )

@@ -72,7 +72,7 @@ class Smallest:
         status = str(one.status)
         reason = one.reason
         if one.status == Status.UNEXPLAINABLE:
-            reason = "no change of allowed features to the reference values changes the decision: proven"
+            reason = "no set of allowed features, set to the reference's values, changes the decision: proven"
         yield Outcome(
             status=status, features=one.features, changes=_find_changes(case, query, one.features), reason=reason
         )
@@ -98,7 +98,7 @@ class Importances:
                 changes = _find_changes(case, query, changed)
                 yield Outcome(status="flipped", features=changed, changes=changes, reason=self.note, ordering=added)
             else:
-                reason = "the decision stands with all allowed features at the reference"
+                reason = "the decision stays the same with all allowed features set to the reference's values"
                 yield Outcome(status="never_flips", reason=reason, ordering=added)
 
 

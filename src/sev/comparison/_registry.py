@@ -70,7 +70,9 @@ def register_method(name: str, prepare: str, package: str | None = None) -> None
     """
     method = Method(prepare, package)
     if METHODS.setdefault(name, method) != method:
-        raise InputError(f"The method {name!r} is already registered, as {METHODS[name].prepare!r}.")
+        raise InputError(
+            f"The method {name!r} is already registered, as {METHODS[name].prepare!r}: choose another name."
+        )
 
 
 def checked_names(methods: Iterable[str]) -> list[str]:

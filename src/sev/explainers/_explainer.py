@@ -143,7 +143,9 @@ class Explainer(ExplainerSetup):
         each_row_its_own = isinstance(target, str) and target == "predicted"
         classes = scores.classes if each_row_its_own else (scores.for_target(target, threshold).target,)
         if len(classes) > 1 and threshold is not None and len(scores.classes) > 2:
-            raise InputError('target="predicted" takes no threshold when the model has more than two classes.')
+            raise InputError(
+                'target="predicted" takes no threshold when the model has more than two classes: leave it out.'
+            )
         known = checked_labels(y_train, len(background), scores.classes)
         self.classes_ = scores.classes
         self.labels.check(dict.fromkeys(self._space.names), self.classes_)  # an unknown name is an error now

@@ -132,8 +132,9 @@ def warn_of_broken_rules(rules: Sequence[Rule], space: FeatureSpace, queries: pd
         cells = {name: explained[column_of(space, name)].reset_index(drop=True) for name in rule.names}
         count = int(rule.broken(cells).sum())
         if count:
+            rows = f"{count} rows break" if count > 1 else "1 row breaks"
             warn_user(
-                f"The rule {rule.text!r} is broken by {count} row{'s' if count > 1 else ''} as given; it is not "
-                "applied there. Correct the rows or the rule.",
+                f"{rows} the rule {rule.text!r} before any change; it is not applied to "
+                f"{'them' if count > 1 else 'it'}. Correct the rows or the rule.",
                 RuleWarning,
             )

@@ -77,7 +77,7 @@ def find_menu(explainer: Explainer, query: pd.DataFrame, max_size: int, settings
         # a set that holds a smaller one that works needs no look
         sets = [one for one in combinations(features, size) if not any(known.issubset(one) for known in working)]
         if len(lines) + len(sets) > _MOST_SETS:
-            raise InputError(f"The menu has more than {_MOST_SETS:,} sets: pass a smaller max_size.")
+            raise InputError(f"The menu has more than {_MOST_SETS:,} sets: pass a smaller `max_size`.")
         if not sets:
             break
         usable = np.zeros((len(sets), len(names)), dtype=np.bool_)

@@ -53,7 +53,7 @@ def _background_of(explainer: ExplainerSetup, task: Task, rows: pd.DataFrame) ->
     if not negatives.any():
         raise InputError(
             f"The model predicts every row as {task.scorer.target!r}, the class being explained: a reference needs "
-            "rows of the other class. Pass others as X."
+            "rows of the other class. Pass rows as X that include some."
         )
     categories = category_columns(explainer.model, explainer.form.columns)
     return Background(rows, negatives, explainer.form, explainer.space, is_positive, categories)

@@ -415,7 +415,7 @@ class Work:
             proof.refuse(np.unique(check.rows[sets][~across[sets]]), "the model did not confirm the explanation")
         if across[claims].any():
             rows = np.unique(check.rows[claims][across[claims]])
-            proof.refuse(rows, "the model has an explanation where none was read")
+            proof.refuse(rows, "by the model's own scores there is an explanation where the exact search found none")
         return scores_of_first_sets(check.rows[sets], scores[sets], self._n_rows)
 
     def _sets_of_queries(self, rows: IntArray) -> BoolArray:

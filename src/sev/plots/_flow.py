@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sev.core import Status
+from sev.core import Status, python_value
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
@@ -109,10 +109,17 @@ def _make_note(total: int, compared: int, left_out: int, speaker: Speaker) -> st
 
 def _prepare(before: ShownExplanations, after: ShownExplanations) -> pd.DataFrame:
     """One line for each band, in drawing order: ``before``, ``after`` (texts), ``rows``."""
-    if len(before) != len(after) or not before.index.equals(after.index):
+    if len(before) != len(after):
         raise InputError(
-            f"A flow is between explanations of the same rows, got {len(before)} and {len(after)} rows or other "
-            "labels: explain the same table twice."
+            f"A flow needs two explanations of the same rows, got {len(before)} and {len(after)} rows: explain the "
+            "same table twice."
+        )
+    if not before.index.equals(after.index):
+        row = int(np.flatnonzero(before.index != after.index)[0])
+        labels = python_value(before.index[row]), python_value(after.index[row])
+        raise InputError(
+            f"A flow needs two explanations of the same rows, but row {row} is labelled {labels[0]!r} in one "
+            f"and {labels[1]!r} in the other: explain the same table twice."
         )
     pairs = pd.DataFrame({"before": _find_states(before), "after": _find_states(after)})
     pairs = pairs[(pairs["before"] != _NOT_TARGET) | (pairs["after"] != _NOT_TARGET)]

@@ -110,9 +110,10 @@ class AssignGroup:
         groups[values.isna().to_numpy(dtype=bool)] = missing
         strange = values[groups == unknown].drop_duplicates().tolist()
         if strange:
+            count = int((groups == unknown).sum())
             warn_user(
-                f"{int((groups == unknown).sum())} rows have a value of {self.column!r} that no background row has "
-                f"({list_names(strange, 5)}); they are compared with the reference of all rows.",
+                f"{count} row{'s have' if count > 1 else ' has'} a value of {self.column!r} that no background row has "
+                f"({list_names(strange, 5)}): compared with the reference of all rows.",
                 ReferenceWarning,
             )
         return groups

@@ -173,9 +173,8 @@ def _report_left_out(kept: BoolArray) -> None:
     left = int((~kept).sum())
     if left == len(kept):
         raise PositiveReferenceError(
-            f"The centres of all {len(kept)} groups are predicted as the class being explained: use "
-            'Clusters(centre="medoid"), whose centres are real rows of the other class, another n, or '
-            "sev.references.Nearest()."
+            f"The centres of all {len(kept)} groups are predicted as the class being explained: choose "
+            'another number of groups, or real rows of the other class: Clusters(centre="medoid") or Nearest().'
         )
     if left:
         warn_user(

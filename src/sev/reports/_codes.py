@@ -120,5 +120,5 @@ def _check_code(feature: str, code: object, text: object) -> tuple[str, str]:
     if not isinstance(code, str) or not code:
         raise InputError(f"Reason codes: the code of {feature!r} is {code!r}, expected text: put it in quotes.")
     if not isinstance(text, str) or not text:
-        raise InputError(f"Reason codes: the text of {feature!r} is {text!r}, expected words.")
+        raise InputError(f"Reason codes: the text of {feature!r} is {text!r}, expected text: put it in quotes.")
     return code, text

@@ -13,7 +13,7 @@ class Choice(Answer):
     """One value of a feature without an order of numbers."""
 
     value: FeatureValue = Field(description="What to put into the row: a cell, or for several columns an object.")
-    label: str = Field(description="What people call it.")
+    label: str = Field(description="Its name in labels, or the value itself.")
     count: int | None = Field(default=None, description="How often it occurs in the background.")
 
 
@@ -44,10 +44,12 @@ class Feature(Answer):
     step: float | None = None
     low: float | None = Field(default=None, description="Smallest value of the background.")
     high: float | None = None
-    quantiles: list[float] = Field(default=[], description="At 0, 5, 25, 50, 75, 95 and 100 %.")
+    quantiles: list[float] = Field(
+        default=[], description="Quantiles of the background at 0, 5, 25, 50, 75, 95 and 100 %."
+    )
     histogram: Histogram | None = None
     choices: list[Choice] = Field(default=[])
-    ordered: bool = Field(default=False, description="The choices stand in an order that means something.")
+    ordered: bool = Field(default=False, description="The choices have an order, such as low, medium, high.")
     may_be_missing: bool = Field(default=False, description="Missing values occur in the background.")
     restricted: bool = Field(default=False, description="No explanation may use it, unless a request releases it.")
     limits: Limits = Field(description="The explainer's own actions.")
@@ -73,7 +75,7 @@ class Model(Answer):
     threshold: float
     score_kind: Literal["probability", "score"]
     backend: str
-    backend_reason: str = Field(default="", description="Why the model is a black box, where it is.")
+    backend_reason: str = Field(default="", description="For a black box: why it could not be read.")
     features: list[Feature]
     references: list[ReferenceChoice]
     values: list[ValuesMode]

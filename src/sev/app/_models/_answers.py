@@ -21,7 +21,9 @@ class ChangeOut(Answer):
     old_text: str
     new_text: str
     enough: tuple[float | None, float | None] | None = Field(
-        default=None, description="Every value from the first to the second does, whichever the others take: proven."
+        default=None,
+        description="Every value from the first to the second changes the decision, whichever values the other changed "
+        "features take within theirs: proven; null is no bound.",
     )
     enough_values: list[Cell] | None = None
     enough_text: str | None = None
@@ -39,7 +41,7 @@ class Step(Answer):
 class Distance(Answer):
     """How far a change goes."""
 
-    largest: float | None = Field(default=None, description="In standard deviations.")
+    largest: float | None = Field(default=None, description="The largest change of a number, in standard deviations.")
     total: float | None = None
     categories: int = 0
 
@@ -103,13 +105,14 @@ class ExplainAnswer(Answer):
         default=None, description="With min_credibility: the size of the smallest set, credible or not."
     )
     certainty: Literal["proven", "at_least", "none_proven", "none_tried", "undecided", "nothing_to_undo", "error"]
-    language: str = Field(description="Of sentence and proof.")
+    language: str = Field(description="Language of sentence and proof.")
     sentence: str
-    proof: str = Field(description="Complete in itself: some of it is in the sentence, too.")
+    proof: str = Field(description="The whole proof; part of it may be in the sentence, too.")
     proof_beside_sentence: str = Field(description="What the proof adds to the sentence; may be empty.")
     scope: Literal["all", "permitted", "changes", "tried"]
     not_permitted: Literal["smaller", "equal", "only", "none"] = Field(
-        description="What features that may not be used could do; a page must state it where it is not none."
+        description="Whether features that may not be used would allow a smaller set, an equal one, or the only one; a "
+        'page must state it unless it is "none".'
     )
     values_searched: Literal["reference", "all", "candidates"]
     sets: list[SetOut]
@@ -171,8 +174,8 @@ class CurveAnswer(Answer):
     now: FeatureValue
     threshold: float
     points: list[CurvePoint]
-    ranges: list[CurveRange] = Field(default=[], description="For numbers: where the decision is which.")
-    turns: list[float] = Field(default=[], description="For numbers: values at which the decision turns.")
+    ranges: list[CurveRange] = Field(default=[], description="For numbers: the decision in each range of values.")
+    turns: list[float] = Field(default=[], description="For numbers: values at which the decision changes.")
     histogram: Histogram | None = None
     counts: list[int] = Field(default=[], description="For choices: how often each occurs in the background.")
 
@@ -204,9 +207,9 @@ class ReasonsAnswer(Answer):
     reasons: list[ReasonOut]
     cut: list[str] = Field(description="Features that the limit of reasons left out.")
     hidden: list[str] = Field(description="Features that the restriction hides; a notice must name them.")
-    language: str = Field(description="Of sentence and proof.")
+    language: str = Field(description="Language of sentence and proof.")
     sentence: str
-    proof: str = Field(description="What it adds to the sentence; may be empty.")
+    proof: str = Field(description="What the proof adds to the sentence; may be empty.")
     has_codes: bool
 
 

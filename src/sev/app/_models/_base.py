@@ -74,7 +74,7 @@ class Decision(Answer):
 class Histogram(Answer):
     """How often values occur in the background."""
 
-    edges: list[float] = Field(description="One more than counts, ascending.")
+    edges: list[float] = Field(description="Bounds of the bars, ascending: one more than counts.")
     counts: list[int]
     source: Literal["table", "background"] = Field(description="Whose values: the table's, or training rows'.")
     rows: int = Field(description="How many rows were counted.")

@@ -26,7 +26,9 @@ class ReferenceRequest(Message):
     key: Literal["default", "mean", "median", "cluster", "nearest", "row", "own"] = "default"
     row: int | None = Field(default=None, ge=0, description='For "row": number of a row of the table.')
     cluster: int | None = Field(default=None, ge=0, description='For "cluster": which one; null is the nearest.')
-    values: dict[Name, Cell] | None = Field(default=None, max_length=10_000, description='For "own": by column.')
+    values: dict[Name, Cell] | None = Field(
+        default=None, max_length=10_000, description='For "own": the values, by column.'
+    )
 
 
 class Person(Message):
@@ -36,9 +38,11 @@ class Person(Message):
     row: int | None = Field(default=None, ge=0)
     values: dict[Name, Cell] | None = Field(default=None, max_length=10_000, description="All columns of the model.")
     edits: dict[Name, Cell] = Field(default={}, max_length=10_000, description="Columns that differ from the row.")
-    limits: dict[Name, FeatureLimits] = Field(default={}, max_length=10_000, description="By feature.")
+    limits: dict[Name, FeatureLimits] = Field(
+        default={}, max_length=10_000, description="What each feature may become."
+    )
     reference: ReferenceRequest = ReferenceRequest()
-    mode: ValuesMode = Field(default="reference", description="What features may become.")
+    mode: ValuesMode = Field(default="reference", description="What values features may take.")
     minimise: Minimise = Field(
         default="features",
         description='"features": the fewest, then the least cost. "cost": the least total cost.',
@@ -53,9 +57,10 @@ class Person(Message):
         default=0.0, ge=0.0, le=1.0, description="The least credibility that a result must have; 0 is no limit."
     )
     language: LanguageName | None = Field(
-        default=None, description="Of the texts; null, or where the explainer has texts of its own: the explainer's."
+        default=None,
+        description="Language of the texts; null is the explainer's, which is also used if it has texts of its own.",
     )
-    client: str = Field(default="", max_length=64, description="One page of one person, any random text.")
+    client: str = Field(default="", max_length=64, description="Random text that names one open page.")
     sequence: int = Field(default=0, ge=0, description="Grows with every edit; older ones are dropped (409).")
 
 
@@ -71,7 +76,9 @@ class ExplainRequest(Person):
 class PriceRequest(Person):
     """What locks cost."""
 
-    locks: list[Name] = Field(min_length=1, max_length=200, description="Features; frozen or not now does not matter.")
+    locks: list[Name] = Field(
+        min_length=1, max_length=200, description="Features to lock, whether or not they are frozen now."
+    )
 
 
 class CurveRequest(Person):

@@ -170,5 +170,5 @@ class LayerBuilder:
     def _unit_map(self) -> tuple[FloatArray, FloatArray]:
         width = self.n_outputs
         if width is None:
-            raise CannotReadError("an activation comes before the first affine map")
+            raise CannotReadError("an activation comes before the first linear layer")
         return np.eye(width), np.zeros(width)

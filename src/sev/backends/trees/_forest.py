@@ -87,9 +87,9 @@ class Forest:
 def build_forest(trees: Sequence[Tree], *, n_columns: int, base: float) -> Forest:
     """Lay trees out one after the other, the two children of a node side by side."""
     if n_columns >= _MOST_COLUMNS:
-        raise CannotReadError(f"{n_columns} columns are more than a node can hold ({_MOST_COLUMNS - 1})")
+        raise CannotReadError(f"it has {n_columns} columns, more than the limit of {_MOST_COLUMNS - 1}")
     if not np.isfinite(base):
-        raise CannotReadError(f"its constant part is {base}")
+        raise CannotReadError(f"the constant that it adds to its trees is {base}, not a finite number")
     sets: list[Sequence[int]] = []
     parts: list[tuple[IntArray, FloatArray]] = []
     roots = np.empty(len(trees), dtype=np.int64)

@@ -24,7 +24,9 @@ class CatBoosting:
 
     def __init__(self, model: CatBoostClassifier) -> None:
         if len(model.classes_) != 2:
-            raise ModelError(f"CatBoostClassifier has {len(model.classes_)} classes; re-weighting is for two.")
+            raise ModelError(
+                f"CatBoostClassifier has {len(model.classes_)} classes: only models with two classes can be tuned."
+            )
         loss = model.get_all_params().get("loss_function", "Logloss")
         if loss not in _LOSSES:
             raise ModelError(
@@ -32,7 +34,10 @@ class CatBoosting:
             )
         scale, bias = model.get_scale_and_bias()
         if scale != 1.0:
-            raise ModelError(f"CatBoostClassifier with a scale of {scale:g} cannot be re-weighted: set it to 1.")
+            raise ModelError(
+                f"CatBoostClassifier with a scale of {scale:g} cannot be re-weighted: set it to 1 with "
+                "set_scale_and_bias."
+            )
         self._model = model
         self._offset = float(bias)
 

@@ -145,7 +145,8 @@ def _with_codes(table: NativeTable, categories: list[list[Cell]]) -> NativeTable
     columns = [column for column, dtype in enumerate(table.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
     if len(columns) != len(categories):
         raise InputError(
-            f"the rows have {len(columns)} columns of categories, but the model was trained with {len(categories)}"
+            f"The rows have {len(columns)} category columns, but the model was trained with {len(categories)}: pass "
+            "rows with the category columns of the training rows."
         )
     for column, known in zip(columns, categories, strict=True):
         table.isetitem(column, to_codes(table.iloc[:, column], known))

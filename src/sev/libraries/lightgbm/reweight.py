@@ -19,7 +19,9 @@ class LightBoosting:
 
     def __init__(self, model: LGBMClassifier) -> None:
         if model.n_classes_ != 2:
-            raise ModelError(f"LGBMClassifier has {model.n_classes_} classes; re-weighting is for two.")
+            raise ModelError(
+                f"LGBMClassifier has {model.n_classes_} classes: only models with two classes can be tuned."
+            )
         settings = model.booster_.params
         if model.boosting_type == "rf":
             raise ModelError("LGBMClassifier with boosting_type='rf' averages its trees and cannot be re-weighted.")

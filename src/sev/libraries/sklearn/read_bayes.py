@@ -66,7 +66,10 @@ def _categorical_terms(model: CategoricalNB, rows: NativeTable) -> FloatArray:
     tables = [table[1] - table[0] for table in model.feature_log_prob_]
     for column, table in enumerate(tables):
         if codes[:, column].min(initial=0) < 0 or codes[:, column].max(initial=0) >= len(table):
-            raise InputError(f"column {column} holds a category that CategoricalNB has not seen")
+            raise InputError(
+                f"Column {column} (counted from 0) of what CategoricalNB receives holds a category that it was not "
+                "trained on: leave out the rows that have it."
+            )
     return np.column_stack([table[codes[:, column]] for column, table in enumerate(tables)])
 
 

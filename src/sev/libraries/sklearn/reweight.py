@@ -22,7 +22,10 @@ class SklearnBoosting:
 
     def __init__(self, model: GradientBoostingClassifier) -> None:
         if model.estimators_.shape[1] != 1:
-            raise ModelError(f"GradientBoostingClassifier has {len(model.classes_)} classes; re-weighting is for two.")
+            raise ModelError(
+                f"GradientBoostingClassifier has {len(model.classes_)} classes: only models with two classes "
+                "can be tuned."
+            )
         if not isinstance(model.init_, (DummyClassifier, str)):
             raise ModelError(
                 "GradientBoostingClassifier with an estimator as init cannot be re-weighted: leave init out."
@@ -84,7 +87,8 @@ class HistBoosting:
     def __init__(self, model: HistGradientBoostingClassifier) -> None:
         if model.n_trees_per_iteration_ != 1:
             raise ModelError(
-                f"HistGradientBoostingClassifier has {len(model.classes_)} classes; re-weighting is for two."
+                f"HistGradientBoostingClassifier has {len(model.classes_)} classes: only models with two classes "
+                "can be tuned."
             )
         self._model = model
 

@@ -96,14 +96,14 @@ class ModuleOutputs:
             outputs = self.module(inputs)
         if not isinstance(outputs, package.Tensor):
             raise ModelError(
-                f"the module returns a {type(outputs).__name__}; one tensor of one or two outputs is expected"
+                f"The module returns a {type(outputs).__name__}; one tensor of one or two outputs is expected"
             )
         values = np.asarray(outputs.detach().to(device="cpu", dtype=package.float64).numpy())
         if values.ndim == 1 and len(values) == len(rows):
             values = values[:, None]
         if values.ndim != 2 or values.shape[0] != len(rows) or values.shape[1] not in (1, 2):
             raise ModelError(
-                f"the module returns outputs of shape {values.shape} for {len(rows)} rows; "
+                f"The module returns outputs of shape {values.shape} for {len(rows)} rows; "
                 "one or two outputs per row are expected"
             )
         return values
@@ -127,7 +127,7 @@ def kind_by_probing(outputs: ModuleOutputs, n_columns: int) -> OutputKind:
         raise
     except Exception as error:  # whatever a user's forward may raise on inputs that it was not made for
         raise ModelError(
-            "cannot tell whether this module returns logits or probabilities: it raised "
+            "Cannot tell whether this module returns logits or probabilities: it raised "
             f"{type(error).__name__} on random inputs ({error}). "
             'Wrap it: TorchClassifier(module, output="logit"), or output="probability".'
         ) from error
@@ -135,12 +135,12 @@ def kind_by_probing(outputs: ModuleOutputs, n_columns: int) -> OutputKind:
     inside = bool(((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all())
     if values.shape[1] == 1 and values.size and values.min() < values.max() <= 0:
         raise ModelError(
-            "the outputs of this module are never above 0, so they may be logarithms of probabilities: let it return "
+            "The outputs of this module are never above 0, so they may be logarithms of probabilities: let it return "
             'logits or probabilities, or wrap it: TorchClassifier(module, output="logit")'
         )
     if values.shape[1] == 2 and inside and not np.allclose(values.sum(axis=1), 1, atol=1e-3):
         raise ModelError(
-            "the two outputs of this module lie between 0 and 1 but do not sum to one: "
+            "The two outputs of this module lie between 0 and 1 but do not sum to one: "
             'give it one output, or wrap it: TorchClassifier(module, output="logit") takes their difference'
         )
     return "probability" if inside else "logit"

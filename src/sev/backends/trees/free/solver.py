@@ -163,7 +163,7 @@ class FreeTrees:
         if unlike.any():
             row, column = (int(one) for one in np.argwhere(unlike)[0])
             name = self.space.names[intervals.owner_of(column)]
-            raise CannotReadError(f"the intervals of {name!r} are not those of row {row}")
+            raise CannotReadError(f"the values of {name!r} that were read do not include that of row {row}")
         return numbers, at
 
     def _state_rows(self, problem: CellProblem, feature: int, encoded: FloatArray) -> FeatureRows:
@@ -447,7 +447,7 @@ class Run:
         margins = self._layout.sign * backend.margins(self._layout.encoded)
         wrong = np.abs(searched.start - margins) > 4.0 * backend.own_noise
         for row in np.flatnonzero(wrong).tolist():
-            self._reasons[row] = "the cells of this row do not add up to its margin"
+            self._reasons[row] = "the parts of the score that were read for this row do not add up to it"
 
     def _confirm(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> None:
         """Put every set through the model."""
@@ -459,7 +459,9 @@ class Run:
             except Exception:  # whatever a model raises, it stops only the rows on which it raises
                 crosses = np.array([self._confirm_one(int(row), moved.iloc[[at]]) for at, row in enumerate(rows[some])])
             for row in np.unique(rows[some][~crosses]).tolist():
-                self._reasons.setdefault(row, "the model does not confirm what its trees say")
+                self._reasons.setdefault(
+                    row, "the model's own scores do not confirm those of the trees that were read from it"
+                )
 
     def _confirm_one(self, row: int, moved: pd.DataFrame) -> bool:
         try:
