@@ -111,3 +111,14 @@ def test_scores_are_centred_on_the_threshold():
     centred = case.centred(X)
     assert centred[[0, 2, 10]].tolist() == pytest.approx([0.0, 0.5, 1.0])
     assert (np.diff(centred) > 0).all()
+
+
+def test_a_column_of_two_values_and_missing_ones_is_a_category_everywhere():
+    """The mode is the reference of such a column, and methods of comparison see categories."""
+    flags = [0.0, 0.0, 1.0, np.nan] * 10
+    rows = pd.DataFrame({"flag": flags, "number": np.arange(40.0)})
+    labels = np.arange(40) >= 20
+    explainer = sev.Explainer(lambda X: (X["number"] >= 20).to_numpy(dtype=float), rows, labels, reference="mean")
+    assert explainer.reference["flag"].tolist() == [0.0]  # a mean would be a third
+    coding = Coding(explainer.form, explainer.space, rows, rows[:3])
+    assert [coding.names[place] for place in coding.categorical] == ["flag"]

@@ -63,3 +63,24 @@ def test_the_readme_installs_everything_with_the_tested_torch():
     commands = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if "pip install" in line]
     assert any("-c constraints.txt" in line and "[all]" in line for line in commands)
     assert all("-c constraints.txt" in line for line in commands if "[" in line)
+
+
+def test_every_extra_that_a_message_names_installs_what_is_missing():
+    """Not the tools of developers, and not an extra that has nothing to install."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = set()
+    for path in (ROOT / "src" / "sev").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("require", "name_missing"):
+                named = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                extras = [
+                    one.value.value
+                    for one in node.keywords
+                    if one.arg == "extra" and isinstance(one.value, ast.Constant)
+                ]
+                asked |= {(name.partition(".")[0], extra) for name in named for extra in extras if extra}
+    assert len({extra for _, extra in asked}) >= 5  # the calls are read
+    assert not {extra for _, extra in asked} & {"dev", "docs", "all"}
+    names = {"pydantic": "fastapi", "starlette": "fastapi", "traitlets": "anywidget"}  # come with another one
+    assert [pair for pair in asked if names.get(pair[0], pair[0]) not in declared(pair[1])] == []
+    assert {extra for _, extra in asked} <= set(project["optional-dependencies"])

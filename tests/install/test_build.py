@@ -45,6 +45,7 @@ def test_a_wheel_has_every_file_of_the_package_and_no_sources_of_the_extension(c
     assert native
     assert files - native - hidden <= names
     assert not native & names
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"sev"}  # no experiments
 
 
 @pytest.mark.slow

@@ -315,7 +315,7 @@ def test_hostile_names_values_and_labels_are_escaped_in_files(tmp_path):
         ({"age": {"code": 10, "text": "x"}}, "in quotes"),
         ({"age": {"text": "x"}}, "in quotes"),
         ({"age": {"code": "R1", "text": "x", "abvoe": "y"}}, "unknown entries"),
-        ({"age": {"code": "R1", "text": 3}}, "expected words"),
+        ({"age": {"code": "R1", "text": 3}}, "expected text: put it in quotes"),
     ],
 )
 def test_a_wrong_map_is_refused(codes, message):

@@ -67,7 +67,7 @@ def test_the_background_may_be_another():
 
 @pytest.mark.parametrize(
     ("models", "options", "message"),
-    [({}, {}, "nothing to compare"), (None, {"kinds": ["both"]}, "kinds"), (None, {"X_train": [[0.0] * 4]}, "both")],
+    [({}, {}, "no models to compare"), (None, {"kinds": ["both"]}, "kinds"), (None, {"X_train": [[0.0] * 4]}, "both")],
 )
 def test_wrong_use_is_refused(models, options, message):
     model, rows, labels = fitted()

@@ -32,7 +32,7 @@ from sev.batch._work import Work, part_results, place_archive, result_schema_of
 from sev.batch._writers import reporting_full_disk, table_writer, write_tables
 from sev.core import __version__
 from sev.exceptions import BatchError, InputError
-from sev.explainers import warn_if_nothing_may_change
+from sev.explainers import check_n_jobs, warn_if_nothing_may_change
 from sev.files import naming, read_whole
 
 if TYPE_CHECKING:
@@ -148,8 +148,9 @@ def explain_files(
     >>> result.rows
     6
     """
-    if rows_per_part < 1:
-        raise InputError(f"rows_per_part={rows_per_part!r} must be at least 1.")
+    if not isinstance(rows_per_part, int) or rows_per_part < 1:
+        raise InputError(f"rows_per_part={rows_per_part!r} must be an integer of at least 1.")
+    check_n_jobs(n_jobs)
     if "actions" in options:  # plain values, which a manifest holds and workers receive
         chosen = Actions.of(options["actions"])
         options["actions"] = None if chosen is None else chosen.to_plain()

@@ -150,6 +150,8 @@ class PartitionExplainer:
         >>> sev.batch.PartitionExplainer.of(explainer, sentences=True)(X[5:])["sentence"].iloc[0][:24]
         'Predicted 1 (score 0.991'
         """
+        if not hasattr(explainer, "explain_rows"):
+            raise InputError(f"Expected a sev.Explainer, or the path of a saved one, got {type(explainer).__name__}.")
         needed = options.get("credibility") or options.get("min_credibility") or options.get("order") == "credible"
         # a measure that nobody asks for is neither fitted nor sent to workers
         archive = explainer.to_bytes(allow_pickle=allow_pickle, credibility=bool(needed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sev._optional import require
 from sev._registry import load as load_route
 from sev.comparison._quiet import quietly
-from sev.core import suggest_name
+from sev.core import suggest_name, tuple_of_names
 from sev.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -77,9 +77,7 @@ def register_method(name: str, prepare: str, package: str | None = None) -> None
 
 def checked_names(methods: Iterable[str]) -> list[str]:
     """Names of known methods, each once, all of whose packages can be imported."""
-    if isinstance(methods, str):
-        raise InputError(f"methods must be a list of names, got the string {methods!r}: write [{methods!r}].")
-    names = list(dict.fromkeys(methods))
+    names = list(dict.fromkeys(tuple_of_names(methods, "methods")))
     if not names:
         raise InputError(f"There is no method to compare: choose among {list(METHODS)}.")
     for name in names:

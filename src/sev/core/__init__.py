@@ -6,7 +6,7 @@ from sev.core._distinct import distinct_rows
 from sev.core._label import kind_label
 from sev.core._lazy import LazyList
 from sev.core._masks import n_words, pack, unpack
-from sev.core._names import list_names, separator_hint, suggest_columns, suggest_name
+from sev.core._names import list_names, separator_hint, suggest_columns, suggest_name, tuple_of_names
 from sev.core._objects import PlainObjects
 from sev.core._oracle import brute_force
 from sev.core._plain import dump, plain_row, plain_value, python_value
@@ -45,6 +45,7 @@ __all__ = [
     "separator_hint",
     "suggest_columns",
     "suggest_name",
+    "tuple_of_names",
     "unpack",
     "warn_user",
 ]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from difflib import get_close_matches
+from typing import TypeVar
 
+from sev.exceptions import InputError
 from sev.typing import ColumnLabel
+
+Name = TypeVar("Name")
 
 #: Columns that a message matches with those of a table.
 _MOST_PAIRS = 3
@@ -35,6 +39,37 @@ def list_names(names: Iterable[object], at_most: int | None = 12) -> str:
     known = list(names)
     left = 0 if at_most is None else len(known) - at_most
     return f"{known[:at_most]} and {left} more" if left > 0 else str(known)
+
+
+def tuple_of_names(names: Iterable[Name], what: str) -> tuple[Name, ...]:
+    """Names in a list that a user has passed.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The list.
+    what : str
+        The argument, for messages.
+
+    Returns
+    -------
+    tuple of str
+        The names.
+
+    Raises
+    ------
+    InputError
+        If it is one text, or no list at all.
+    """
+    if isinstance(names, str):
+        raise InputError(f"{what} must be a list of names, got the string {names!r}: write [{names!r}].")
+    if not isinstance(names, Iterable):
+        raise InputError(f"{what} must be a list of names, got {names!r}.")
+    chosen = tuple(names)
+    for name in chosen:
+        if not isinstance(name, Hashable):
+            raise InputError(f"{what} must be a list of names, got one that holds {name!r}.")
+    return chosen
 
 
 def suggest_name(name: object, known: Iterable[object]) -> str:

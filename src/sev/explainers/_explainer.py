@@ -29,7 +29,7 @@ from sev.explainers._checks import (
     warn_if_nothing_may_change,
 )
 from sev.explainers._hashing import table_hash
-from sev.explainers._options import DEFAULT_MAX_PREDICTIONS, ExplainOptions, check_count
+from sev.explainers._options import DEFAULT_MAX_PREDICTIONS, ExplainOptions, check_count, check_n_jobs
 from sev.explainers._recourse import find_menu, find_price
 from sev.explainers._results import answer_rows, source_for
 from sev.explainers._setup import ExplainerSetup
@@ -259,6 +259,7 @@ class Explainer(ExplainerSetup):
             max_predictions=max_predictions, values=values, minimise=minimise, order=order,
             min_credibility=min_credibility,
         )  # fmt: skip
+        check_n_jobs(n_jobs)
         return self.explain_rows(self._form.to_frame(X), settings, n_jobs=n_jobs, progress=progress)
 
     def explain_one(self, row: RowLike, *, n_jobs: int = 1, progress: bool = False, **options: Any) -> Explanation:

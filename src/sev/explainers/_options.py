@@ -115,7 +115,9 @@ class ExplainOptions:
         for name in ("max_size", "max_sets", "max_predictions"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
-        if self.time_limit is not None and not self.time_limit > 0:
+        seconds = self.time_limit
+        is_number = isinstance(seconds, (int, float, np.integer, np.floating)) and not isinstance(seconds, bool)
+        if seconds is not None and not (is_number and seconds > 0):
             raise InputError(f"time_limit={self.time_limit!r} must be a positive number of seconds.")
 
     def _check_values(self, setup: ExplainerSetup) -> None:
@@ -169,6 +171,12 @@ class ExplainOptions:
                 'order="closest" needs an explainer that knows its background; this one was saved by an older version '
                 "of sev: make it again from the model and the training rows."
             )
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """Refuse what is not a number of workers."""
+    if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise InputError(f"n_jobs={n_jobs!r} must be an integer of at least 1, or -1 for all processors.")
 
 
 def check_count(name: str, value: object) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sev.actions import move_costs
-from sev.core import Status, unpack
+from sev.core import Status, tuple_of_names, unpack
 from sev.exceptions import InputError
 from sev.explainers._results import answer_choices
 from sev.explainers._work import Settings
@@ -28,7 +28,7 @@ _SAME_COST = 1e-9
 
 def find_price(explainer: Explainer, query: pd.DataFrame, locks: Iterable[str], settings: Settings) -> pd.DataFrame:
     """Size with and without each lock, and with all of them."""
-    names = list(locks) if not isinstance(locks, str) else [locks]
+    names = [locks] if isinstance(locks, str) else tuple_of_names(locks, "locks")
     if not names:
         raise InputError("price needs at least one feature to lock: pass a list of names.")
     entries = [(name, explainer.space.select([name], what="locks")) for name in names]

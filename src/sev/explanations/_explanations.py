@@ -26,7 +26,7 @@ from sev.explanations._one_of_many import explanation_of
 from sev.explanations._source import ExplainerLike
 from sev.explanations._statements import statements_of
 from sev.explanations._summaries import feature_pairs, feature_shares, mean_size, rows_as_frame, summary_of
-from sev.explanations._verification import Claims, verify
+from sev.explanations._verification import Claims, check_explainer, verify
 from sev.text import Speaker, Statement, Words
 
 if TYPE_CHECKING:
@@ -453,9 +453,19 @@ class Explanations(ExplanationColumns):
         (1.0, 1.3333333333333333)
         """
         if explainer is not None:
+            check_explainer(explainer, "unrestricted")
             return explainer.explain_unrestricted(self._queries, kind=self.kind, values=self.values)
         if self._source is None:
             raise InputError("These explanations carry no model: call unrestricted(explainer).")
         free = self._source.unrestricted()
         shared = {**self._shared_arguments(), "restricted": (), "source": free}
         return Explanations(**shared, **free.explain(self._queries), queries=self._queries)
+
+
+def check_many(explanations: object, function: str) -> None:
+    """Refuse what is not explanations of many rows, such as the explanation of one."""
+    if not isinstance(explanations, Explanations):
+        raise InputError(
+            f"{function} takes explanations of many rows, got {type(explanations).__name__}: pass what "
+            "explainer.explain(X) returned."
+        )

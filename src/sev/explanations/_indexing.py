@@ -82,9 +82,10 @@ class ByLabel:
         places = pd.Series(np.arange(len(self._many), dtype=np.int64), index=self._many.index)
         try:
             found = places.loc[key]
-        except KeyError as error:
+        except (KeyError, TypeError, pd.errors.IndexingError) as error:
+            label = error.args[0] if isinstance(error, KeyError) else key
             raise InputError(
-                f"No row has the label {error.args[0]!r}: .loc takes labels of the rows' index; [n] takes places."
+                f"No row has the label {label!r}: .loc takes labels of the rows' index; [n] takes places."
             ) from error
         if isinstance(found, pd.Series):
             return self._many[found.to_numpy()]

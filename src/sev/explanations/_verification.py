@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sev.core import Status, list_names, plain_value, python_value, unpack
-from sev.exceptions import VerificationError
+from sev.exceptions import InputError, VerificationError
 from sev.explanations._json_tables import lost_cells
 from sev.space import FeatureSpace, MixedRows
 from sev.typing import BoolArray, ClassLabel, ColumnLabel, FloatArray, IntArray, Kind, Minimise, Order, Values
@@ -165,6 +165,7 @@ def verify(claims: Claims, source: Source | None, explainer: ExplainerLike | Non
             raise VerificationError("These explanations carry no model: call verify(explainer).")
         _check_scores(claims, source)
         return
+    check_explainer(explainer, "verify")
     if not len(claims.queries):
         return
     _refuse_lost_cells(claims)
@@ -182,6 +183,12 @@ def verify(claims: Claims, source: Source | None, explainer: ExplainerLike | Non
 
 
 # -- is it the explainer that the file speaks of? ----------------------------------------------------------------------
+
+
+def check_explainer(explainer: object, method: str) -> None:
+    """Refuse what is not an explainer, such as the model itself."""
+    if not hasattr(explainer, "explain_unrestricted"):
+        raise InputError(f"{method} takes an explainer, got {type(explainer).__name__}: pass a sev.Explainer.")
 
 
 def _check_setup(claims: Claims, explainer: ExplainerLike, restricted: tuple[str, ...]) -> None:

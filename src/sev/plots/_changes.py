@@ -9,7 +9,7 @@ import pandas as pd
 from sev.core import Status
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanation, check_one, credibility_text, join_notes, speaker_of
 from sev.text import Speaker, enough_in_text
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def changes(
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.changes(explainer.explain_one(X.iloc[5]))
     """
+    check_one(explanation, "changes")
     speaker = speaker_of(explanation, language)
     table = _prepare(explanation, max_sets, max_features, speaker)
     columns = [name for name in table.columns if name not in ("feature", "used")]

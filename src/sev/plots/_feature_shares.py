@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sev.plots._headings import title
-from sev.plots._shown import ChosenLanguage, ShownExplanations, join_notes, share_text, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanations, join_notes, models_of, share_text, speaker_of
 from sev.plots._style import FAINT, HATCHES, INK, LITERAL, PAPER, SERIES, bare, legend, name_text, name_texts, new_axes
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def feature_shares(
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.feature_shares(explainer.explain(X), sets="any")
     """
-    models = explanations if isinstance(explanations, Mapping) else {"": explanations}
+    models = models_of(explanations, "feature_shares")
     table = _prepare(models, sets, max_features)
     features = table[table["model"] == next(iter(models))]
     speaker = speaker_of(next(iter(models.values())), language)

@@ -11,7 +11,7 @@ from sev.core import Status, python_value
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ChosenLanguage, ShownExplanations, join_notes, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanations, check_many, join_notes, speaker_of
 from sev.text import Speaker
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def flow(
     >>> before, after = explainer.explain(X), explainer.explain(X, restricted=["debt"])
     >>> ax = sev.plots.flow(before, after, labels=("all features", "without debt"))
     """
+    for one in (before, after):
+        check_many(one, "flow")
     speaker = speaker_of(before, language)
     table = _prepare(before, after)
     ax = style.new_axes(ax, 6.6, 4.2)

@@ -11,7 +11,7 @@ from sev.core import kind_label
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanation, check_one, credibility_text, join_notes, speaker_of
 from sev.text import Speaker
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def hypercube(
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.hypercube(explainer.explain_one(X.iloc[5]))
     """
+    check_one(explanation, "hypercube")
     names = tuple(features) if features is not None else _main_features(explanation)
     if not 1 <= len(names) <= 4:
         raise InputError(f"A cube is drawn for one to four features, got {len(names)}: choose with features=.")

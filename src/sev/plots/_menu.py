@@ -12,7 +12,7 @@ from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
 from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
-from sev.plots._shown import ChosenLanguage, join_notes
+from sev.plots._shown import ChosenLanguage, check_table, join_notes
 from sev.text import Labels, Speaker, menu_table
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def menu(
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.menu(explainer.menu(X.iloc[5], max_size=2))
     """
+    check_table(table, "menu")
     missing = [name for name in _COLUMNS if name not in table.columns]
     if missing:
         raise InputError(f"The menu lacks the column {missing[0]!r}: pass what explainer.menu(row) returned.")

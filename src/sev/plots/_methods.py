@@ -9,7 +9,7 @@ import pandas as pd
 from sev.exceptions import InputError
 from sev.plots._headings import title
 from sev.plots._points import labelled_points
-from sev.plots._shown import ChosenLanguage, join_notes
+from sev.plots._shown import ChosenLanguage, check_table, join_notes
 from sev.plots._style import FAINT, bare, name_text, new_axes, number_ticks
 from sev.text import Speaker
 
@@ -94,6 +94,7 @@ def _prepare(table: pd.DataFrame) -> pd.DataFrame:
 
 def checked_methods(table: pd.DataFrame) -> None:
     """Raise unless the table has the columns of a comparison of methods."""
+    check_table(table, "flips and plots.methods")
     missing = [name for name in _COLUMNS if name not in table.columns]
     if missing:
         raise InputError(f"The table lacks the columns {missing}: a comparison of methods has {list(_COLUMNS)}.")

@@ -12,7 +12,7 @@ from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
 from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
-from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanation, check_one, credibility_text, join_notes, speaker_of
 from sev.text import Speaker, enough_in_text
 from sev.typing import ColumnLabel, FloatArray, Row
 
@@ -59,6 +59,7 @@ def ranges(
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.ranges(explainer.explain_one(X.iloc[4], values="any"))
     """
+    check_one(explanation, "ranges")
     if not explanation.sets:
         raise InputError(f"There is no change to draw: the status is {explanation.status}.")
     if not 0 <= number < len(explanation.sets):

@@ -12,7 +12,7 @@ from sev.core import Status, kind_label
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ChosenLanguage, ShownExplanations, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanations, check_many, speaker_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -54,8 +54,8 @@ def plane(ranges: Mapping[str, tuple[float, float]], n: int = 121) -> pd.DataFra
     >>> sev.plots.plane({"a": (0, 1), "b": (0, 2)}, n=3).shape
     (9, 2)
     """
-    if len(ranges) != 2:
-        raise InputError(f"plane needs the ranges of two features, got {len(ranges)}.")
+    if not isinstance(ranges, Mapping) or len(ranges) != 2:
+        raise InputError(f"plane needs a mapping from two features to their ranges, got {ranges!r}.")
     (first, across), (second, up) = ranges.items()
     grid_up, grid_across = np.meshgrid(np.linspace(*up, n), np.linspace(*across, n), indexing="ij")
     return pd.DataFrame({first: grid_across.ravel(), second: grid_up.ravel()})
@@ -91,6 +91,7 @@ def regions(explanations: ShownExplanations, *, ax: Axes | None = None, language
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y, reference="mean")
     >>> ax = sev.plots.regions(explainer.explain(sev.plots.plane({"debt": (0, 8), "late": (0, 8)}, n=9)))
     """
+    check_many(explanations, "regions")
     speaker = speaker_of(explanations, language)
     codes, scores, reference, threshold = _prepare(explanations)
     ax = style.new_axes(ax, 6.4, 4.0)

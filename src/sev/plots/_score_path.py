@@ -10,7 +10,7 @@ import pandas as pd
 from sev.exceptions import InputError
 from sev.plots import _style as style
 from sev.plots._headings import title
-from sev.plots._shown import ChosenLanguage, ShownExplanation, credibility_text, join_notes, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanation, check_one, credibility_text, join_notes, speaker_of
 from sev.text import Speaker
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def score_path(
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.score_path(explainer.explain_one(X.iloc[5]))
     """
+    check_one(explanation, "score_path")
     speaker = speaker_of(explanation, language)
     target = style.name_text(speaker.decision(explanation.target))
     table = _prepare(explanation, explainer, speaker)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sev.core import Status
+from sev.exceptions import InputError
 from sev.text import Labels, Language, NotPermitted, ProofScope, Speaker
 from sev.typing import ClassLabel, ColumnLabel, FloatArray, Kind
 
@@ -110,6 +111,41 @@ class ShownExplanations(Protocol):
     def mean_size(self) -> float: ...
     def feature_shares(self, sets: Literal["first", "any"] = "first") -> pd.Series: ...
     def feature_pairs(self) -> pd.DataFrame: ...
+
+
+def check_one(shown: object, plot: str) -> None:
+    """Refuse what is not one explanation."""
+    if not hasattr(shown, "donor_of"):
+        raise InputError(
+            f"plots.{plot} draws one explanation, got {type(shown).__name__}: pass one, as explain(X)[0] is."
+        )
+
+
+def check_many(shown: object, plot: str) -> None:
+    """Refuse what is not explanations of many rows."""
+    if not hasattr(shown, "feature_pairs"):
+        raise InputError(
+            f"plots.{plot} draws explanations of many rows, got {type(shown).__name__}: pass what explainer.explain(X) "
+            "returned."
+        )
+
+
+def check_table(table: object, plot: str) -> None:
+    """Refuse what is not a table."""
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(f"plots.{plot} draws a table, got {type(table).__name__}: pass a DataFrame.")
+
+
+def models_of(
+    explanations: ShownExplanations | Mapping[str, ShownExplanations], plot: str
+) -> Mapping[str, ShownExplanations]:
+    """Explanations of several models by name; those of one model have no name."""
+    models = explanations if isinstance(explanations, Mapping) else {"": explanations}
+    if not models:
+        raise InputError(f"plots.{plot} has nothing to draw: pass what explainer.explain(X) returned.")
+    for one in models.values():
+        check_many(one, plot)
+    return models
 
 
 def speaker_of(shown: ShownExplanation | ShownExplanations, language: ChosenLanguage = None) -> Speaker:

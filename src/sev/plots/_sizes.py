@@ -11,7 +11,7 @@ import pandas as pd
 from sev.core import Status, kind_label
 from sev.plots._bars import side_by_side
 from sev.plots._headings import title
-from sev.plots._shown import ChosenLanguage, ShownExplanations, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanations, models_of, speaker_of
 from sev.plots._style import ENDINGS, FAINT, name_text
 from sev.text import Speaker
 
@@ -57,7 +57,7 @@ def sizes(
     >>> many = explainer.explain(X)
     >>> ax = sev.plots.sizes({"all features": many, "without age": explainer.explain(X, restricted=["age"])})
     """
-    models = explanations if isinstance(explanations, Mapping) else {"": explanations}
+    models = models_of(explanations, "sizes")
     speaker = speaker_of(next(iter(models.values())), language)
     ax = side_by_side(
         _prepare(models),

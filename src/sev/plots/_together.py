@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sev.plots._headings import title
-from sev.plots._shown import ChosenLanguage, ShownExplanations, join_notes, share_text, speaker_of
+from sev.plots._shown import ChosenLanguage, ShownExplanations, check_many, join_notes, share_text, speaker_of
 from sev.plots._style import INK, LITERAL, PAPER, name_texts, new_axes
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def together(
     >>> explainer = sev.Explainer(LogisticRegression().fit(X, y), X, y)
     >>> ax = sev.plots.together(explainer.explain(X))
     """
+    check_many(explanations, "together")
     speaker = speaker_of(explanations, language)
     table = _prepare(explanations, max_features)
     ax = new_axes(ax, 2.6 + 0.52 * len(table), 1.7 + 0.42 * len(table))

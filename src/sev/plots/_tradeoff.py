@@ -10,7 +10,7 @@ from sev.core import kind_label
 from sev.exceptions import InputError
 from sev.plots._headings import title
 from sev.plots._points import labelled_points
-from sev.plots._shown import ChosenLanguage, join_notes
+from sev.plots._shown import ChosenLanguage, check_table, join_notes
 from sev.plots._style import FAINT, LITERAL, bare, name_text, new_axes, number_ticks
 from sev.text import Speaker
 
@@ -62,6 +62,7 @@ def tradeoff(
     >>> sev.plots.tradeoff(table).get_xlabel()
     'mean SEV-: features in the smallest set'
     """
+    check_table(table, "tradeoff")
     speaker = Speaker({}, language=language)
     size = _size_column(table) if size is None else size
     points, without = _prepare(table, accuracy, size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -64,6 +64,8 @@ class By:
     bins: int = 4
 
     def __post_init__(self) -> None:
+        if not isinstance(self.column, Hashable):
+            raise InputError(f"By({self.column!r}): name one column.")
         if isinstance(self.bins, bool) or not isinstance(self.bins, int) or self.bins < 2:
             raise InputError(f"By({self.column!r}, bins={self.bins!r}): bins must be an integer of at least 2.")
 

@@ -86,6 +86,8 @@ def load_codes(codes: CodesLike) -> Codes:
     """
     if isinstance(codes, Codes):
         return codes
+    if not isinstance(codes, (Mapping, str, Path)):
+        raise InputError(f"codes is {codes!r}, expected a mapping from features to codes, or the path of a YAML file.")
     content = codes if isinstance(codes, Mapping) else read_mapping(codes, "reason code")
     entries: dict[tuple[str, Direction], tuple[str, str]] = {}
     for feature, entry in content.items():

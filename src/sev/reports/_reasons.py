@@ -14,7 +14,7 @@ import pandas as pd
 from sev._io import write_texts
 from sev.core import warn_user
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
-from sev.explanations import ExplainerLike, Explanations, Source
+from sev.explanations import ExplainerLike, Explanations, Source, check_many
 from sev.reports._codes import Codes, CodesLike, Direction, load_codes
 from sev.reports._notebook_view import reasons_as_html
 from sev.reports._notices import notices_of, write_notices
@@ -230,8 +230,9 @@ def reasons(
       code_1         text_1
     0     R1  Too much debt
     """
-    if max_reasons < 1:
-        raise InputError(f"max_reasons={max_reasons!r} must be at least 1.")
+    check_many(explanations, "reasons")
+    if not isinstance(max_reasons, int) or max_reasons < 1:
+        raise InputError(f"max_reasons={max_reasons!r} must be an integer of at least 1.")
     source = explainer.source if explainer is not None else explanations.source
     if source is None:
         raise InputError("These explanations carry no model, which ranking needs for scores: pass explainer=.")

@@ -8,10 +8,12 @@ from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
+
 from sev._io import write_file
 from sev.core import Status, __version__
 from sev.exceptions import InputError
-from sev.explanations import ExplainerLike, Explanations, Groups
+from sev.explanations import ExplainerLike, Explanations, Groups, check_many
 from sev.reports._data import embedded, row_label, table_data
 from sev.reports._overview import overview
 from sev.reports._pages import page_of, representative_rows
@@ -78,6 +80,7 @@ def report(
     ...     sev.report(explainer.explain(X), f"{folder}/refusals.html", title="Refused applicants").name
     'refusals.html'
     """
+    check_many(explanations, "report")
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"The folder {str(target.parent)!r} does not exist: create it first.")
@@ -147,7 +150,7 @@ def _read_template(name: str) -> str:
 def _check_decisions(many: Explanations, decisions: Iterable[int]) -> list[int]:
     chosen = []
     for row in decisions:
-        if not -len(many) <= row < len(many):
-            raise InputError(f"decisions names row {row}, but there are {len(many)} rows, numbered from 0.")
+        if not isinstance(row, (int, np.integer)) or not -len(many) <= row < len(many):
+            raise InputError(f"decisions names row {row!r}, but there are {len(many)} rows, numbered from 0.")
         chosen.append(range(len(many))[row])
     return list(dict.fromkeys(chosen))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sev import _native
-from sev.core import list_names, suggest_name
+from sev.core import list_names, suggest_name, tuple_of_names
 from sev.exceptions import InputError, UnknownFeatureError
 from sev.space._onehot import find_one_hot_blocks
 from sev.typing import BoolArray, ColumnLabel, IntArray
@@ -153,12 +153,11 @@ class FeatureSpace:
         Raises
         ------
         InputError
-            If ``names`` is one text instead of a list.
+            If ``names`` is not a list.
         UnknownFeatureError
             If a name is neither a feature nor a column.
         """
-        if isinstance(names, str):
-            raise InputError(f"{what} must be a list of names, got the string {names!r}: write [{names!r}].")
+        names = tuple_of_names(names, what)
         number = {feature.name: index for index, feature in enumerate(self.features)}
         by_column = dict(zip(self.columns, self.column_feature.tolist(), strict=True))
         chosen = np.zeros(len(self), dtype=np.bool_)
@@ -177,6 +176,8 @@ def _owners_of_groups(
     columns: tuple[ColumnLabel, ...], groups: Mapping[str, Sequence[ColumnLabel]]
 ) -> dict[ColumnLabel, str]:
     owner: dict[ColumnLabel, str] = {}
+    if not isinstance(groups, Mapping):
+        raise InputError(f"groups is {groups!r}, expected a mapping from names to lists of columns.")
     for name, members in groups.items():
         if isinstance(members, str) or not isinstance(members, Iterable):
             raise InputError(f"groups[{name!r}] must be a list of columns, got {members!r}: write [{members!r}].")

@@ -50,7 +50,10 @@ def to_pandas(rows: NativeTable, kind: TableKind, names: pd.Index | None = None)
         return rows
     if kind in ("polars", "pyarrow"):
         return _from_narwhals(rows)
-    array = np.asarray(rows)
+    try:
+        array = np.asarray(rows)
+    except ValueError as error:
+        raise InputError(f"Expected a table or a 2-D array of rows, got rows of different lengths: {error}") from error
     if array.ndim != 2:
         raise InputError(
             f"Expected a table or a 2-D array of rows, got {type(rows).__name__} of shape {array.shape}: "

@@ -85,6 +85,8 @@ class Labels:
             return labels
         if labels is None:
             return cls()
+        if not isinstance(labels, (Mapping, str, Path)):
+            raise InputError(f"labels is {labels!r}, expected sev.Labels, a mapping, or the path of a YAML file.")
         content = labels if isinstance(labels, Mapping) else read_mapping(labels, "labels")
         for name in content:
             if name not in _ENTRIES:

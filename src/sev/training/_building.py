@@ -102,7 +102,7 @@ class TaskBuilder:
             labels=positives.astype(np.float64),
             column_feature=encoded.column_feature,
             reference=encoded.references[0] if reference.assigned is None else encoded.references,
-            allowed=~space.select(self.restricted),
+            allowed=~space.select(self.restricted, what="restricted"),
             weights=None if weights is None else weights / weights.mean(),
             native=encoder.native,
             assigned=reference.assigned,

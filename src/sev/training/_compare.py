@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from sev.core import tuple_of_names
 from sev.exceptions import InputError, ModelError
 from sev.training._quality import Measure
 from sev.training._weights import check_sample_weight
@@ -76,8 +77,8 @@ def compare(
     >>> sev.compare({"weak": weak, "strong": strong}, X, y)[["accuracy", "sev_minus"]].shape
     (2, 2)
     """
-    if not models:
-        raise InputError("There is nothing to compare: pass a mapping of names to fitted models.")
+    if not isinstance(models, Mapping) or not models:
+        raise InputError("There are no models to compare: pass a mapping of names to fitted models.")
     for name, model in models.items():
         if not hasattr(model, "predict_proba"):
             raise ModelError(
@@ -86,8 +87,8 @@ def compare(
             )
     if (X_train is None) != (y_train is None):
         raise InputError("X_train and y_train belong together: pass both, or neither.")
-    strange = [kind for kind in kinds if kind not in ("plus", "minus")]
-    if strange:
+    kinds = tuple_of_names(kinds, "kinds")
+    if not set(kinds) <= {"plus", "minus"}:
         raise InputError(f'kinds={list(kinds)} is not known: use "plus", "minus" or both.')
     measure = Measure(
         X_train=X if X_train is None else X_train,

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from sev.core import list_names
+from sev.core import list_names, tuple_of_names
 from sev.exceptions import InputError, TrainingError, TrainingWarning
 from sev.training._building import TaskBuilder
 from sev.training._floors import Limits, floors_of, share_of_positives
@@ -19,7 +19,7 @@ from sev.training._path import PathWalker, Rows
 from sev.training._progress import progress_bar
 from sev.training._record import OptimizationRecord
 from sev.training._settings import Parameters, Settings, settings_for
-from sev.training._tuning import Tuner, check_names, tunable
+from sev.training._tuning import Tuner, tunable
 from sev.training._weights import check_sample_weight, combine_weights
 from sev.typing import ColumnLabel, FittedClassifier, IntArray, NativeTable, Objective
 
@@ -125,7 +125,8 @@ def optimize(
     ('LogisticRegression', 2)
     """
     model, family = tunable(model)
-    builder = TaskBuilder(reference=reference, groups=groups, restricted=check_names(restricted), objective=objective)
+    names = tuple_of_names(restricted, "restricted")
+    builder = TaskBuilder(reference=reference, groups=groups, restricted=names, objective=objective)
     limits = Limits(floors_of(model, metric, max_metric_loss, max_accuracy_loss), max_rate_change)
     weights = _check_penalties(penalties, objective)
     given: Parameters = {"objective": objective, "schedule": "recipe", "grow": grow, "max_rate_change": max_rate_change}
@@ -228,7 +229,10 @@ def _tell_reason(path: pd.DataFrame, chosen: float | None, limits: Limits, notes
 def _check_penalties(penalties: Iterable[float] | None, objective: str) -> tuple[float, ...]:
     if penalties is None:
         return _PENALTIES.get(objective, _DEFAULT_PENALTIES)
-    given = tuple(sorted({float(one) for one in penalties}))
+    try:
+        given = tuple(sorted({float(one) for one in penalties}))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"penalties={penalties!r} must be a list of numbers, all above 0.") from error
     if not given or not all(np.isfinite(one) and one > 0.0 for one in given):
         raise InputError(f"penalties={list(given)} must hold at least one number, all above 0.")
     return given

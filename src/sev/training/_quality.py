@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
+from sev.core import tuple_of_names
 from sev.exceptions import FallbackWarning, InputError
 from sev.explainers import Explainer
 from sev.explanations import Explanations
@@ -54,7 +55,7 @@ class Measure:
             self.y_train,
             reference=self.reference,
             groups=self.groups,
-            restricted=tuple(self.restricted),
+            restricted=tuple_of_names(self.restricted, "restricted"),
             allow_positive_reference=True,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -155,10 +154,3 @@ def with_final(model: FittedClassifier, final: BaseEstimator) -> FittedClassifie
         changed._set_family_attributes()
         return changed
     return final
-
-
-def check_names(restricted: Iterable[str]) -> tuple[str, ...]:
-    """Names of restricted features as a tuple."""
-    if isinstance(restricted, str):
-        raise InputError(f"restricted must be a list of names, got the string {restricted!r}: write [{restricted!r}].")
-    return tuple(restricted)
