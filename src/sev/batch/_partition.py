@@ -145,6 +145,11 @@ class PartitionExplainer:
         PartitionExplainer
             One that holds a copy of the explainer.
 
+        Raises
+        ------
+        InputError
+            If it is not an explainer.
+
         Examples
         --------
         >>> sev.batch.PartitionExplainer.of(explainer, sentences=True)(X[5:])["sentence"].iloc[0][:24]

@@ -174,7 +174,18 @@ class ExplainOptions:
 
 
 def check_n_jobs(n_jobs: object) -> None:
-    """Refuse what is not a number of workers."""
+    """Refuse what is not a number of workers.
+
+    Parameters
+    ----------
+    n_jobs : object
+        What a user passed.
+
+    Raises
+    ------
+    InputError
+        If it is not an integer, or 0.
+    """
     if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise InputError(f"n_jobs={n_jobs!r} must be an integer of at least 1, or -1 for all processors.")
 

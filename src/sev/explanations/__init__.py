@@ -3,7 +3,7 @@
 from sev.explanations._alternatives import Alternative
 from sev.explanations._changes import Change, Choices, EnoughValues, Interval
 from sev.explanations._explanation import Explanation
-from sev.explanations._explanations import Explanations, check_many
+from sev.explanations._explanations import Explanations
 from sev.explanations._groups import Groups, groups_of
 from sev.explanations._source import ExplainerLike, Source
 
@@ -18,6 +18,5 @@ __all__ = [
     "Groups",
     "Interval",
     "Source",
-    "check_many",
     "groups_of",
 ]

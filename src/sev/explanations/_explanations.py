@@ -460,12 +460,3 @@ class Explanations(ExplanationColumns):
         free = self._source.unrestricted()
         shared = {**self._shared_arguments(), "restricted": (), "source": free}
         return Explanations(**shared, **free.explain(self._queries), queries=self._queries)
-
-
-def check_many(explanations: object, function: str) -> None:
-    """Refuse what is not explanations of many rows, such as the explanation of one."""
-    if not isinstance(explanations, Explanations):
-        raise InputError(
-            f"{function} takes explanations of many rows, got {type(explanations).__name__}: pass what "
-            "explainer.explain(X) returned."
-        )

@@ -14,7 +14,8 @@ import pandas as pd
 from sev._io import write_texts
 from sev.core import warn_user
 from sev.exceptions import HiddenReasonWarning, InputError, UnmappedReasonError
-from sev.explanations import ExplainerLike, Explanations, Source, check_many
+from sev.explanations import ExplainerLike, Explanations, Source
+from sev.reports._checks import check_many
 from sev.reports._codes import Codes, CodesLike, Direction, load_codes
 from sev.reports._notebook_view import reasons_as_html
 from sev.reports._notices import notices_of, write_notices

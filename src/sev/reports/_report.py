@@ -13,7 +13,8 @@ import numpy as np
 from sev._io import write_file
 from sev.core import Status, __version__
 from sev.exceptions import InputError
-from sev.explanations import ExplainerLike, Explanations, Groups, check_many
+from sev.explanations import ExplainerLike, Explanations, Groups
+from sev.reports._checks import check_many
 from sev.reports._data import embedded, row_label, table_data
 from sev.reports._overview import overview
 from sev.reports._pages import page_of, representative_rows
