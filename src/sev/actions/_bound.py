@@ -1,4 +1,4 @@
-"""Actions that have met the data: what each feature of each query may become."""
+"""Actions applied to the data: what each feature of each query may become."""
 
 from __future__ import annotations
 
@@ -389,7 +389,7 @@ class BoundActions:
         return holds_missing(self._keys(number, choices))
 
     def is_ordered(self, number: int) -> bool:
-        """Whether the choices of a feature stand in an order that means something.
+        """Whether the choices of a feature have an order.
 
         Parameters
         ----------

@@ -30,8 +30,8 @@ def decision_band(
         How far a score of the final estimator may be off by rounding.
     link : callable, default=None
         Monotone map from scores of the final estimator to those of the model; None is the identity. After both maps,
-        scores never fall as margins grow. The link may be flat, and as steep as it likes: what rounding does to a
-        score is followed through it.
+        scores never fall as margins grow. The link may be flat or arbitrarily steep: the rounding of a score is
+        followed through it.
 
     Returns
     -------

@@ -32,7 +32,7 @@ def register(model_key: str, reader: str) -> None:
 
     Raises
     ------
-    ValueError
+    InputError
         If the class has another reader already.
 
     Examples
@@ -58,7 +58,7 @@ def register_scorer(model_key: str, scorer: str) -> None:
 
     Raises
     ------
-    ValueError
+    InputError
         If the class has another scorer already.
 
     Examples
@@ -116,7 +116,7 @@ def registered_models() -> tuple[str, ...]:
 
     Returns
     -------
-    list of str
+    tuple of str
         ``"package.Class"`` of each.
 
     Examples

@@ -1,6 +1,6 @@
 """Where parts are worked on: this process, local workers, Dask, Ray or Spark.
 
-Each engine maps one function over parts, in any order, and does the sharing out and the retrying in its own way.
+Each engine maps one function over parts, in any order, and distributes and retries in its own way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sev.exceptions import BatchError, InputError
 
 EngineName = Literal["local", "dask", "ray", "spark"]
 _FAILURES_IN_A_ROW = 3
-#: Seconds. Ctrl-C ends no wait that it comes just before, nor one during which another thread is given the signal.
+#: Seconds. Ctrl-C does not end a wait that begins just after it, or one during which another thread gets the signal.
 _LONGEST_WAIT = 0.1
 _SECONDS_TO_PASS_ON = 10.0
 
@@ -53,7 +53,7 @@ def _run_locally(
 
 
 def _run_on_loky(work: Callable[[Part], Part], parts: Iterable[Part], n_workers: int) -> Iterator[Part]:
-    """Share parts out over local processes; what a killed worker had in hand is handed out again."""
+    """Distribute parts over local processes; those of a killed worker are distributed again."""
     from joblib.externals.loky import ProcessPoolExecutor
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -165,13 +165,13 @@ def _take_next(waiting: Iterator[Part], taken: list[Part]) -> bool:
 
 
 def _threads_each(n_workers: int) -> dict[str, str]:
-    """Libraries inside workers share the processors out, too."""
+    """Threads for libraries in each worker: all workers together use each processor once."""
     threads = str(max(1, (os.cpu_count() or 1) // n_workers))
     return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
 
 
 def _run_on_joblib(work: Callable[[Part], Part], parts: Iterable[Part]) -> Iterator[Part]:
-    """Share parts out over the active joblib backend, which does its own retrying."""
+    """Distribute parts over the active joblib backend, which retries by itself."""
     from joblib import Parallel, delayed
 
     yield from Parallel(n_jobs=-1, return_as="generator_unordered", batch_size=1)(delayed(work)(part) for part in parts)

@@ -69,14 +69,14 @@ class Coding:
         return pd.DataFrame({name: columns[name] for name in self._form.columns}, copy=False)
 
     def is_whole(self, number: int) -> bool:
-        """Whether a column of numbers counts something: integers in the data."""
+        """Whether a column of numbers holds integers."""
         return bool(np.dtype(np.int64) == self._form.dtypes[self._columns[number][0]])
 
 
 def _list_parts(
     form: TableForm, background: pd.DataFrame, columns: tuple[ColumnLabel, ...]
 ) -> list[tuple[ColumnLabel, ...]]:
-    """A one-hot block stays whole; any other group of columns falls into its columns."""
+    """A one-hot block stays whole; any other group is split into its columns."""
     whole = len(columns) == 1 or all(has_two_values(background[column]) for column in columns)
     return [columns] if whole else [(column,) for column in columns]
 

@@ -115,7 +115,7 @@ class FittedMeasure(Protocol):
         ...
 
     def ordinariness(self, encoded: FloatArray) -> FloatArray:
-        """How ordinary encoded rows are: the more, the larger; the same to the last bit in every batch.
+        """How ordinary encoded rows are, larger for more ordinary ones; identical in every batch.
 
         Parameters
         ----------

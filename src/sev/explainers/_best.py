@@ -22,8 +22,8 @@ _NO_SIZE = 1 << 40
 def answer_best(task: Task, queries: pd.DataFrame, settings: Settings, *, trusted: bool = True) -> Outcome:
     """Explain rows against the best of their reference rows.
 
-    The first reference row is searched as usual. Another can only win with a smaller set, so that it is searched below
-    the size that is known, and not at all where that is 1. Of equally small explanations the first reference row's is
+    The first reference row is searched as usual. Another one wins only with a smaller set: sets below the
+    known size are searched, none where that is 1. Of equally small explanations the first reference row's is
     kept where it is one of them, else that of the reference row with the smallest number.
     """
     first = task.answer(queries, settings, trusted=trusted)
@@ -84,7 +84,9 @@ class ProofOverAll:
         self._all_proven = self._none | (answers.status == Status.OPTIMAL.code)
 
     def add(self, rows: IntArray, found: Solution | Answers, known: FloatArray) -> None:
-        """One more reference row for some rows, searched below the sizes that are known; NaN: to the end."""
+        """Add what one more reference row proves for some rows: sets below the known sizes were searched, all where
+        these are NaN.
+        """
         failed = np.isin(found.status, _SETTLED)  # the model raised: nothing is known about this reference row
         none = found.status == Status.UNEXPLAINABLE.code
         # nothing below the known size: from there on this reference row cannot win

@@ -15,8 +15,8 @@ from sev.typing import BoolArray, ColumnLabel, Dtype, FloatArray, IntArray, Kind
 
 #: Rows of a call on which a model is tested for whether dtypes matter to it.
 _ROWS_TESTED = 256
-#: Sums in another order, as a table of another layout or length leads to, and what solvers inside a model (imputers
-#: that iterate) make of them.
+#: How far scores of one row differ where a table of another layout or length leads to sums in another order, also after
+#: iterative imputers in the model.
 _ROUNDING = 1e-7
 _ROUNDING_SINGLE = 1e-5
 _LARGEST_SHORT_FLOAT = float(np.finfo(np.float16).max)
@@ -69,8 +69,8 @@ class Vertices:
     def values(
         self, function: Callable[[NativeTable], FloatArray], rows: IntArray, sets: BoolArray, who: str
     ) -> FloatArray:
-        """What a function of tables returns for each vertex; all those of a row on which it fails are NaN, and the
-        reason, in which it is called ``who``, is kept.
+        """What a function of tables returns for each vertex. Where it fails, all vertices of the row are NaN, and the
+        reason is kept, in which ``who`` is the function's name.
         """
         if not len(rows):
             return np.zeros(0)
@@ -176,9 +176,9 @@ def score_rows_safely(
 
 
 def rounding_of_scores(scores: FloatArray) -> float:
-    """How far two scores of one row may be apart that differ only in the rows beside it, from some scores of a model.
+    """How far two scores of one row, computed in different batches, may differ; found from some scores of the model.
 
-    Scores that float32 holds, and shorter floats do not, were computed in float32.
+    Scores that are exact in float32, but not in float16, were computed in float32.
     """
     finite = scores[np.isfinite(scores) & (np.abs(scores) < _LARGEST_SHORT_FLOAT)]
     single = bool((finite == finite.astype(np.float32)).all())

@@ -147,7 +147,7 @@ class _Search:
                     best[row.number] = reached, crosses, sets[place]
             going = [row for row in going if not row.done and self._take_step(row, best.get(row.number))]
         for row in rows:
-            row.cut = False  # a descent that was cut proves nothing, and takes nothing from the level
+            row.cut = False  # a descent that ran out of budget proves nothing; the level itself was not cut
 
     def _list_steps(self, rows: list[RowSearch]) -> Iterator[Request]:
         for row in rows:

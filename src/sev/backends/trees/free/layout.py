@@ -24,7 +24,7 @@ from sev.backends.trees.free.values import choose_values, round_value_by_cost
 from sev.typing import BoolArray, FloatArray, IntArray
 
 #: Which value of a cell is wanted: the permitted one that costs least; a rounder one that costs hardly more; or an
-#: observed or round one near that end of the cell.
+#: observed or round one near the least costly end of the cell.
 Wanted: TypeAlias = Literal["nearest", "by cost", "shown"]
 
 
@@ -178,7 +178,7 @@ class Layout:
         return int(self._first[-1])
 
     def costs_of_sets(self, rows: IntArray, sets: BoolArray) -> FloatArray:
-        """The same for the features of sets alone, the others infinite."""
+        """The costs of all cells of the features of sets; infinite for other features."""
         costs = np.full((len(rows), self.n_entries), np.inf)
         parts = self.split(costs)
         for number in np.flatnonzero(sets.any(axis=0)).tolist():
@@ -229,7 +229,7 @@ class Layout:
         return active
 
     def split(self, cells: np.ndarray) -> list[np.ndarray]:
-        """Entries of all cells, feature by feature."""
+        """Split entries of all cells by feature."""
         return np.split(cells, self._first[1:-1], axis=-1)
 
 
@@ -254,7 +254,7 @@ def make_native(
     feature = np.zeros(n_columns, dtype=np.int64)
     first = np.zeros(n_columns, dtype=np.int64)
     parts: list[Any] = [np.zeros(max((one.n_cells for one in cells), default=1))]
-    offset = len(parts[0])  # columns that no split is on read what is there
+    offset = len(parts[0])  # columns without a split read the zeros at the beginning
     for number, (one, mine) in enumerate(zip(cells, columns, strict=True)):
         for at, column in enumerate(mine.tolist()):
             feature[column], first[column] = number, offset

@@ -1,4 +1,4 @@
-"""What the search over cells is asked: :class:`sev.backends.free.FreeProblem` in the terms of trees."""
+"""The problem that the search over cells solves: :class:`sev.backends.free.FreeProblem` in the terms of trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search where not every set that crosses counts: with a second sum over trees, one bound over both."""
+"""The search where only some of the sets that cross count: a second sum over trees is bounded along with the first."""
 
 from __future__ import annotations
 
