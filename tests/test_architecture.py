@@ -269,3 +269,15 @@ def test_a_cycle_of_modules_is_found():
     text = "class A:\n    from sev.core import Status\ntry:\n    import sev.batch\nexcept ImportError:\n    pass\n"
     lazy = "def f():\n    import sev.reports\nif TYPE_CHECKING:\n    import sev.plots\n"
     assert set(Source("core/_x.py", text + lazy).imported_at_once()) == {"sev.core", "sev.batch"}
+
+
+def test_the_namespace_of_native_code_is_its_folder():
+    native = PACKAGE / "_native"
+    if not native.exists():
+        pytest.skip("the wheel has no native sources")
+    found = {}
+    for path in native.glob("*/*.?pp"):
+        names = re.findall(r"^namespace ([\w:]+) \{", path.read_text("utf-8"), re.MULTILINE)
+        found.setdefault(path.parent.name, set()).update(names)
+    assert len(found) == 5
+    assert {folder: {f"sev::{folder}"} if folder != "core" else {"sev"} for folder in found} == found

@@ -14,17 +14,17 @@ namespace sev::bind {
 namespace {
 
 using namespace nb::literals;
-using cells::CellForest;
+using free::CellForest;
 using IntRows = Array<std::int64_t, 2>;
 
 std::shared_ptr<CellForest> make_cell_forest(const trees::Forest& forest, Ints n_cells, Ints column_feature, Ints column_first, Floats values, double sign) {
-    const cells::CellArrays arrays{span(n_cells), span(column_feature), span(column_first), span(values), sign};
+    const free::CellArrays arrays{span(n_cells), span(column_feature), span(column_first), span(values), sign};
     nb::gil_scoped_release release;
     return std::make_shared<CellForest>(forest, arrays);
 }
 
 /// Points that the model decides about, through a Python function of the row's number and its cells.
-cells::AskRow make_ask(const nb::callable& function, std::size_t n_features) {
+free::AskRow make_ask(const nb::callable& function, std::size_t n_features) {
     return [&function, n_features](std::size_t row, const std::vector<std::int32_t>& points, std::size_t n_points, std::vector<std::uint8_t>& crosses) {
         nb::gil_scoped_acquire hold;
         std::vector<std::int64_t> copied(points.begin(), points.end());
@@ -41,15 +41,15 @@ nb::tuple solve(const CellForest& forest, IntRows at, FloatRows cost, double sur
                 std::optional<IntRows> known, double processor_seconds) {
     if (goal < 0 || goal > 3) throw std::invalid_argument("there is no such goal");
     if (processor_seconds != processor_seconds) throw std::invalid_argument("processor_seconds must be a number");
-    cells::Rows rows{matrix(at), matrix(cost)};
+    free::Rows rows{matrix(at), matrix(cost)};
     if (known) rows.known = matrix(*known);
-    const cells::Request request{static_cast<cells::Goal>(goal), {sure, limit}, max_size, max_sets, work, seconds, processor_seconds};
-    const cells::AskRow ask_row = make_ask(ask, forest.n_features());
-    cells::Answers answers;
+    const free::Request request{static_cast<free::Goal>(goal), {sure, limit}, max_size, max_sets, work, seconds, processor_seconds};
+    const free::AskRow ask_row = make_ask(ask, forest.n_features());
+    free::Answers answers;
     {
         Pulse pulse = signal_pulse();
         nb::gil_scoped_release release;
-        answers = cells::solve(forest, rows, request, ask_row, pulse);
+        answers = free::solve(forest, rows, request, ask_row, pulse);
     }
     const std::size_t n_sets = answers.cost.size();
     return nb::make_tuple(to_numpy(std::move(answers.outcome)), to_numpy(std::move(answers.proven)), to_numpy(std::move(answers.work)),
@@ -60,16 +60,16 @@ nb::tuple solve(const CellForest& forest, IntRows at, FloatRows cost, double sur
 
 nb::ndarray<nb::numpy, std::uint8_t> grow(const CellForest& forest, IntRows at, FloatRows cost, IntRows points, Bools ordered, double sure, double limit,
                                           std::int64_t work, std::int64_t most_walks, nb::callable ask) {
-    const cells::Rows rows{matrix(at), matrix(cost)};
+    const free::Rows rows{matrix(at), matrix(cost)};
     const Matrix<const std::int64_t> wanted = matrix(points);
     std::vector<std::uint8_t> may(ordered.size());
     for (std::size_t f = 0; f < may.size(); ++f) may[f] = reinterpret_cast<const std::uint8_t*>(ordered.data())[f] != 0;
-    const cells::AskRow ask_row = make_ask(ask, forest.n_features());
+    const free::AskRow ask_row = make_ask(ask, forest.n_features());
     std::vector<std::uint8_t> marks;
     {
         Pulse pulse = signal_pulse();
         nb::gil_scoped_release release;
-        marks = cells::grow(forest, rows, wanted, may, {sure, limit}, work, most_walks, ask_row, pulse);
+        marks = free::grow(forest, rows, wanted, may, {sure, limit}, work, most_walks, ask_row, pulse);
     }
     return to_numpy(std::move(marks), {wanted.n_rows(), forest.n_all_cells()});
 }

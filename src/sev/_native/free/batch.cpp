@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace sev::cells {
+namespace sev::free {
 
 namespace {
 
@@ -235,4 +235,4 @@ std::vector<std::uint8_t> grow(const CellForest& forest, const Rows& rows, Matri
     return marks;
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

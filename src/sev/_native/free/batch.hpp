@@ -9,7 +9,7 @@
 #include "free/boxes.hpp"
 #include "free/search.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 /// Where every row is, and what every cell costs it (infinite: not permitted).
 struct Rows {
@@ -49,4 +49,4 @@ Answers solve(const CellForest& forest, const Rows& rows, const Request& request
 std::vector<std::uint8_t> grow(const CellForest& forest, const Rows& rows, Matrix<const std::int64_t> points, const std::vector<std::uint8_t>& ordered,
                                Band band, std::int64_t work, std::int64_t most_walks, const AskRow& ask, Pulse& pulse);
 
-}  // namespace sev::cells
+}  // namespace sev::free

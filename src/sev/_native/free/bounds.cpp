@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sev::cells {
+namespace sev::free {
 
 Bounder::Bounder(const CellForest& forest) : forest_(&forest), local_(forest.n_features(), -1) {
     std::size_t widest = 0;
@@ -135,4 +135,4 @@ double Bounder::greatest_change(const Moves& moves, const Pieces& pieces, std::i
     return open > 0 ? std::max(most, 0.0) : most;
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

@@ -6,7 +6,7 @@
 
 #include "free/walk.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 /// A lower bound of the sum after at most ``most`` moves of features that roam, to any of their cells x:
 ///     value + sum of change_j(x_j) + sum of pair_ij over pairs of the moved features; pair_ij is never above 0.
@@ -40,4 +40,4 @@ private:
     std::int64_t work_ = 0;
 };
 
-}  // namespace sev::cells
+}  // namespace sev::free

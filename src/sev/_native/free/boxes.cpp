@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sev::cells {
+namespace sev::free {
 
 void Box::set_only(std::size_t feature, std::int32_t cell) {
     for (std::int32_t other = 0; other < forest_->n_cells(feature); ++other) set(feature, other, other == cell);
@@ -267,4 +267,4 @@ bool BoxSearch::all_cross(const std::vector<std::int32_t>& features, const Ask& 
     return crosses;
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

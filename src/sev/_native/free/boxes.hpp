@@ -8,7 +8,7 @@
 #include "free/found.hpp"
 #include "free/moves.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 /// Cells of each feature that belong to a box; not always neighbours.
 class Box {
@@ -74,4 +74,4 @@ private:
     std::int64_t work_ = 0;
 };
 
-}  // namespace sev::cells
+}  // namespace sev::free

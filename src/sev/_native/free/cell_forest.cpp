@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace sev::cells {
+namespace sev::free {
 
 namespace {
 
@@ -99,4 +99,4 @@ double CellForest::margin(const std::int32_t* cells) const {
     return total;
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

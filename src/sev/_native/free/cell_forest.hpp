@@ -8,7 +8,7 @@
 #include "core/views.hpp"
 #include "trees/forest.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 /// Cells of one feature from ``lo`` to ``hi``, both included.
 struct Range {
@@ -80,4 +80,4 @@ private:
     double base_, sign_;
 };
 
-}  // namespace sev::cells
+}  // namespace sev::free

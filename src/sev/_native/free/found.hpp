@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-namespace sev::cells {
+namespace sev::free {
 
 /// How a search ended for one row; the numbers are those of ``backends/trees/free/solver.py``.
 enum class Outcome : std::int8_t { found = 0, none = 1, too_large = 2, spent = 4 };
@@ -103,4 +103,4 @@ private:
     Map sets_;
 };
 
-}  // namespace sev::cells
+}  // namespace sev::free

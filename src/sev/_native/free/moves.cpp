@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sev::cells {
+namespace sev::free {
 
 Moves::Moves(const CellForest& forest)
     : anchor(forest.n_features()), query(forest.n_features()), roams(forest.n_features()), forest_(&forest),
@@ -68,4 +68,4 @@ double Moves::least_cost(std::size_t feature, std::int32_t lo, std::int32_t hi) 
     return least;
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

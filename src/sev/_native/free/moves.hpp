@@ -7,7 +7,7 @@
 
 #include "free/cell_forest.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 /// The cells of one row, some of them already moved, and the moves that are still open.
 ///
@@ -55,4 +55,4 @@ private:
     std::vector<std::int32_t> next_, previous_;
 };
 
-}  // namespace sev::cells
+}  // namespace sev::free

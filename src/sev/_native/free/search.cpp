@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sev::cells {
+namespace sev::free {
 
 namespace {
 
@@ -220,4 +220,4 @@ bool Search::improve(const std::vector<std::int32_t>& features) {
     return finished;
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

@@ -9,7 +9,7 @@
 #include "free/bounds.hpp"
 #include "free/found.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 class Search {
 public:
@@ -122,4 +122,4 @@ private:
     std::int64_t list_work_ = 0;
 };
 
-}  // namespace sev::cells
+}  // namespace sev::free

@@ -4,7 +4,7 @@
 
 #include "free/search.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 namespace {
 
@@ -242,4 +242,4 @@ bool Search::pick_sets(std::int32_t left, std::size_t depth) {
     return goes_on;
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

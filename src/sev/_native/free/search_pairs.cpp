@@ -4,7 +4,7 @@
 
 #include "free/search.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 namespace {
 
@@ -185,4 +185,4 @@ bool Search::look_at_pair(const Level& level, std::int32_t one, std::int32_t oth
     return settle(ties_, features, 2, best);
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

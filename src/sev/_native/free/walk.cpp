@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace sev::cells {
+namespace sev::free {
 
 Walker::Walker(const CellForest& forest) : forest_(&forest), state_(forest.n_features(), 0), costs_(forest.n_features(), 0.0) {
     for (std::size_t feature = 0; feature < forest.n_features(); ++feature) cells_.push_back({0, forest.n_cells(feature) - 1});
@@ -161,4 +161,4 @@ void Walker::emit(double value, Pieces& out) {
     work_ += 5;
 }
 
-}  // namespace sev::cells
+}  // namespace sev::free

@@ -6,7 +6,7 @@
 
 #include "free/moves.hpp"
 
-namespace sev::cells {
+namespace sev::free {
 
 /// Exact sums after one more move: ``value`` is the anchor's, ``change[first[f] + c]`` what moving f to cell c adds.
 struct SingleMoves {
@@ -72,4 +72,4 @@ private:
     std::int64_t work_ = 0;
 };
 
-}  // namespace sev::cells
+}  // namespace sev::free
