@@ -130,3 +130,10 @@ def test_a_column_that_names_the_rows_comes_first(archive, folder, tmp_path):
         InputError, match=r"a\.csv.*id_column='numbr' is not a column of the file; did you mean 'number'"
     ):
         explain_files(archive, folder / "a.csv", tmp_path / "no", id_column="numbr")
+
+
+def test_a_folder_without_tables_names_the_endings(archive, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "notes.txt").write_text("nothing")
+    with pytest.raises(InputError, match=r"No file to explain in .*in: files end in \.csv, .*, alone or packed"):
+        explain_files(archive, tmp_path / "in", tmp_path / "out")

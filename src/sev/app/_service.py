@@ -181,7 +181,8 @@ class Service:
             "not_found", if there are not so many models.
         """
         if not 0 <= model < len(self.served_models):
-            raise ServiceError("not_found", f"There is no model {model}: there are {len(self.served_models)}.", "model")
+            shown = f"There is no model {model}: there are {len(self.served_models)}, numbered from 0."
+            raise ServiceError("not_found", shown, "model")
         return self.served_models[model]
 
     def _served_for(self, person: Person) -> ServedModel:

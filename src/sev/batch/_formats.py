@@ -36,6 +36,7 @@ _BY_ENDING: dict[str, FormatName] = {
     ".feather": "feather",
     ".arrow": "feather",
 }
+KNOWN_ENDINGS = tuple(_BY_ENDING)
 _COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 _HEADER_BYTES = 1 << 20
 _BLOCK_BYTES = 8 << 20

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sev._io import replacing
 from sev.batch._formats import (
+    KNOWN_ENDINGS,
     FormatName,
     TableFormat,
     format_of,
@@ -144,7 +145,10 @@ def input_files(
             digest = sha256_of(file) if hashed else None
             found.append(InputFile(str(file.absolute()), label, format_of(file), file.stat().st_size, digest))
     if not found:
-        raise InputError(f"No file with a known ending to explain in {', '.join(str(path) for path in paths)}.")
+        raise InputError(
+            f"No file to explain in {', '.join(str(path) for path in paths)}: files end in "
+            f"{', '.join(KNOWN_ENDINGS)}, alone or packed."
+        )
     labels = [file.label for file in found]
     if len(set(labels)) != len(labels):
         found = [InputFile(one.path, one.path, one.form, one.size, one.sha256) for one in found]

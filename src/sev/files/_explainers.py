@@ -164,7 +164,7 @@ def _reference_to_plain(reference: FittedReference) -> JSONObject:
 def _reference_from_plain(plain: Parsed, form: TableForm) -> FittedReference:
     rows = frame_from_plain(plain["rows"])
     if tuple(rows.columns) != form.columns or not len(rows):
-        raise ArchiveError("The reference in the file has other columns than its rows: the file is damaged.")
+        raise ArchiveError("The file is damaged: its reference has other columns than its rows. Copy or save it again.")
     if "assign" not in plain:
         return FittedReference(rows, str(plain["name"]))
     reference = FittedReference(

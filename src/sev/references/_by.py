@@ -109,7 +109,8 @@ class By:
         if empty:
             warn_user(
                 f"By({self.column!r}): for {', '.join(empty)} there is no background row that has the label of the "
-                "other class and is predicted so. Rows with these values are compared with the reference of all rows.",
+                "other class and is predicted as that class. Rows with these values are compared with the reference of "
+                "all rows.",
                 ReferenceWarning,
             )
         overall = _fit_group(inner, background)

@@ -17,6 +17,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from sev._registry import routes
 from sev.core import list_names, python_value
 from sev.exceptions import InputError, ModelError, TrainingError, TrainingWarning
 from sev.space import TableForm
@@ -263,7 +264,11 @@ class SEVClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if self.base_estimator is None:
             return self._default_base(seed, n_rows)
         if family_of(self.base_estimator) != self._family:
-            raise ModelError(f"base_estimator={self.base_estimator!r} is not of the family of {type(self).__name__}.")
+            known = sorted(key.partition(".")[2] for key, family in routes("train").items() if family == self._family)
+            raise ModelError(
+                f"base_estimator={self.base_estimator!r} is not of the family of {type(self).__name__}: use one "
+                f"of {known}."
+            )
         base = clone(self.base_estimator)
         if "random_state" in base.get_params() and base.random_state is None:
             base.set_params(random_state=seed)
