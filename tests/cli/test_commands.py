@@ -3,6 +3,7 @@
 import json
 from functools import partial
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,6 +55,8 @@ def test_every_command_has_help_with_an_example():
         text = run(name, "--help").output
         assert "Example" in text
         assert f"sev {name}" in text
+        command = main.get_command(None, name)
+        assert [one.opts for one in command.params if isinstance(one, click.Option) and not one.help] == []
 
 
 def test_fit_tells_what_it_made(folder):

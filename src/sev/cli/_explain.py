@@ -65,7 +65,13 @@ ROWS_WITH_ERRORS = 3
     "--raw", is_flag=True, help="Write CSV cells as they are, even those that a spreadsheet would run as formulas."
 )
 @click.option("--jobs", "-j", type=int, default=1, show_default=True, help="Number of worker processes.")
-@click.option("--engine", type=click.Choice(["local", "dask", "ray", "spark"]), default="local", show_default=True)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "dask", "ray", "spark"]),
+    default="local",
+    show_default=True,
+    help="What runs the workers; all but local need the extra sev[engines].",
+)
 @click.option("--address", help="Address of the engine's scheduler; default: one is started on this machine.")
 @click.option(
     "--rows-per-part",
@@ -140,7 +146,7 @@ def explain(
         _report_stop(output, inputs, progress.done)
         if in_thread:
             os._exit(130)  # at once: the thread has nothing to say any more
-        sys.exit(130)  # in order: what was shared with workers is given back
+        sys.exit(130)  # in order: what was shared with workers is released
     progress.close()
     write_result({"output": str(result.output), "rows": result.rows, "statuses": result.statuses}, as_json)
     if result.output is not None and result.output.is_dir():

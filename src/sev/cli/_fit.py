@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     "--reference",
     default="auto",
     show_default=True,
-    help='auto, mean, median, clusters:5, nearest, by:COLUMN, best:clusters:5, or values as JSON: {"age": 40}.',
+    help="Whom to compare with: auto, mean, median, clusters:5, nearest, by:COLUMN, best:clusters:5, or JSON: "
+    '{"age": 40}.',
 )
 @click.option("--group", "groups", multiple=True, help="Columns that move as one feature: name=a,b. May be repeated.")
 @restricted

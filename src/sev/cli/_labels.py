@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from sev.text import Labels
 
 _LABELS = click.option(
-    "--labels", type=click.Path(), help="YAML file with names of features, values and decisions; default: those saved."
+    "--labels",
+    type=click.Path(),
+    help="YAML file with names of features, values and decisions; default: those saved with the explainer.",
 )
 _LANGUAGE = click.option("--language", help="en, de or es, or a YAML file of texts; default: that of the labels.")
 

@@ -89,13 +89,18 @@ trust_pickle = click.option(
     "--trust-pickle", is_flag=True, help="Load pickled models, which run whatever code is in them."
 )
 restricted = click.option("--restricted", callback=comma_list, help="Features that no explanation may use: a,b.")
-actions = click.option("--actions", type=click.Path(), help="What features may become: a YAML file of sev.Actions.")
+actions = click.option(
+    "--actions", type=click.Path(), help="YAML file of what features may become; sev suggest-actions proposes one."
+)
 _VALUES = choice(
     "--values",
     Values,
-    "What features may become within the actions: the reference's values, values like it, or any that occurs.",
+    "What features may become, within the actions. reference: the reference's values; typical: numbers near them; any: "
+    "every value that occurs.",
 )
-_MINIMISE = choice("--minimise", Minimise, "features: the fewest, then at least cost; cost: the least total cost.")
+_MINIMISE = choice(
+    "--minimise", Minimise, "features: the fewest, and of these the least costly; cost: the least total cost."
+)
 
 
 def change_options(command: Command) -> Command:

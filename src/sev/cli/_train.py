@@ -15,7 +15,13 @@ from sev.typing import Objective
 @click.command()
 @click.option("--model", required=True, type=click.Path(), help="Fitted model: .skops, or .pkl with --trust-pickle.")
 @table_options
-@click.option("--objective", type=click.Choice(["minus", "plus", "volume", "both"]), default="minus", show_default=True)
+@click.option(
+    "--objective",
+    type=click.Choice(["minus", "plus", "volume", "both"]),
+    default="minus",
+    show_default=True,
+    help="Which explanations to shorten: minus (SEV-), plus (SEV+) or both; volume: SEV+ of linear models.",
+)
 @click.option(
     "--max-accuracy-loss", type=float, help="Most accuracy that may be lost.  [default: 0.005 without --metric]"
 )
