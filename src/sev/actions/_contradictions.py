@@ -93,7 +93,7 @@ def _bounds_of(name: str, between: Between) -> Iterator[_Bound]:
 
 
 def _can_hold(bounds: Sequence[_Bound]) -> bool:
-    """Whether some numbers satisfy all bounds: those in which strict ones have the most room."""
+    """Whether some numbers satisfy all bounds: those that leave the strict ones the most slack."""
     if len(bounds) == 1 and any(bounds[0].weights.values()):
         return True
     from scipy.optimize import linprog
@@ -103,10 +103,10 @@ def _can_hold(bounds: Sequence[_Bound]) -> bool:
     constants = np.array([one.constant for one in bounds])
     strict, equal = (np.array([getattr(one, key) for one in bounds]) for key in ("is_strict", "is_equality"))
     table = np.column_stack([weights, strict.astype(np.float64)])
-    room = np.zeros(len(names) + 1)
-    room[-1] = -1.0
+    objective = np.zeros(len(names) + 1)
+    objective[-1] = -1.0  # the most slack
     found = linprog(
-        room,
+        objective,
         A_ub=table[~equal] if (~equal).any() else None,
         b_ub=-constants[~equal] if (~equal).any() else None,
         A_eq=table[equal] if equal.any() else None,

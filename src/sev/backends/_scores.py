@@ -234,7 +234,7 @@ class ModelScores:
         Raises
         ------
         TargetError
-            If the model does not know the class, or a callable is asked for another than its own.
+            If the model does not know the class, or a callable scores another one.
         """
         index = index_of_class(self.classes, target)
         if target is None and len(self.classes) > 2:

@@ -16,7 +16,7 @@ _OUTCOME = "outcome of the comparison"
 
 
 class _Model:
-    """The model as DiCE asks it: two classes, the second of which is the one being explained, cut at 0.5."""
+    """The model as DiCE calls it: two classes, the second of which is the one being explained, cut at 0.5."""
 
     def __init__(self, case: Case, decode: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
         self._case = case

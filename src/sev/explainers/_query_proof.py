@@ -216,7 +216,7 @@ class QueryProof:
             self.doubts.strange = reason
 
     def vertices_of_unexplainable(self, solution: Solution) -> tuple[IntArray, BoolArray]:
-        """For rows that no set is said to take across: everything changed, and what the reading holds for the best."""
+        """For rows that are claimed to have no set: everything changed, and the best set by the reading."""
         claimed = solution.status == Status.UNEXPLAINABLE.code
         claimed[list(self.doubts.rows)] = False
         rows = self._select_usable(np.flatnonzero(claimed))

@@ -112,7 +112,7 @@ def column_to_plain(values: pd.Series) -> JSONObject:
     if isinstance(values.dtype, pd.CategoricalDtype):
         plain: list[JSONValue] = values.cat.codes.tolist()
     elif values.dtype.kind in "mM" and isinstance(dtype, str) and "pyarrow" not in dtype:
-        # whole numbers of the dtype's own unit, so that no digit is lost; NaT is the smallest one
+        # integers of the dtype's own unit, so that no digit is lost; NaT is the smallest one
         plain = values.array.view("int64").tolist()
     else:
         plain = [value_to_plain(value) for value in values]

@@ -52,7 +52,7 @@ class HeldOut(NamedTuple):
         return float(np.average(self.before >= 0.0, weights=self.weights))
 
     def measure_change(self, tolerance: float | None, seed: int) -> RateChange:
-        """How the share changes, each half of the rows with the shift that the other half asks for."""
+        """How the share changes, each half of the rows with the shift found on the other half."""
         after = self.after.copy()
         if tolerance is not None:
             halves = np.array_split(np.random.default_rng(seed).permutation(len(after)), 2)

@@ -1,4 +1,4 @@
-// Margins to which each feature adds a fixed amount. Everything is turned so that crossing means falling below zero.
+// Margins to which each feature adds a fixed amount. Everything is sign-flipped so that crossing means falling below zero.
 #pragma once
 
 #include <cstdint>

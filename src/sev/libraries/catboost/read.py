@@ -171,10 +171,10 @@ def _pick_splits(values: list[float], at: IntArray, inner: BoolArray) -> FloatAr
 def _reversed_bits(depth: int) -> IntArray:
     """The leaves from left to right: the first split is the lowest bit of a leaf's number, yet the top of the tree."""
     numbers = np.arange(1 << depth)
-    turned = np.zeros_like(numbers)
+    leaves = np.zeros_like(numbers)
     for bit in range(depth):
-        turned |= ((numbers >> bit) & 1) << (depth - 1 - bit)
-    return turned
+        leaves |= ((numbers >> bit) & 1) << (depth - 1 - bit)
+    return leaves
 
 
 def _read_nested_tree(tree: _Node, columns: _Columns, scale: float) -> Tree:

@@ -1,4 +1,4 @@
-"""A torch module asked for numbers: in eval mode, without gradients, on its own device, and left as it was found."""
+"""A torch module evaluated as numbers: in eval mode, without gradients, on its own device, and left as it was found."""
 
 from __future__ import annotations
 

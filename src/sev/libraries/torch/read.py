@@ -1,7 +1,7 @@
 """Torch modules as backends.
 
 A module is traced symbolically. When all that happens to its input is a chain of affine maps and known activations, it
-is read as dense layers; anything else is asked for its outputs in batches.
+is read as dense layers; anything else is evaluated in batches.
 """
 
 from __future__ import annotations
