@@ -89,6 +89,8 @@ def test_a_picture_of_no_models_says_so(case):
 def test_training_refuses_what_is_not_a_list(case):
     pytest.importorskip("torch")
     X, y, model, *_ = case
+    with pytest.raises(InputError, match="restricted must be a list of names, got 5"):
+        sev.SEVLogisticRegression(restricted=5).fit(X, y)
     for wrong in ({"penalties": 5}, {"penalties": ["a"]}, {"restricted": 5}):
         with pytest.raises(SevError, match=f"{next(iter(wrong))}.* must be a list"):
             sev.optimize(model, X, y, **wrong)

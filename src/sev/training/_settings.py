@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
+from sev.core import tuple_of_names
 from sev.exceptions import InputError
 from sev.typing import Objective
 
@@ -291,7 +292,7 @@ def _rate_tolerance(rate_penalty: float, given: Parameters) -> float | None:
 
 
 def _is_restricted(given: Parameters) -> bool:
-    return bool(tuple(given.get("restricted") or ()))
+    return bool(tuple_of_names(given.get("restricted") or (), "restricted"))
 
 
 def _number_or(value: float | None, default: float) -> float:
