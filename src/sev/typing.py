@@ -36,13 +36,13 @@ Cell: TypeAlias = object
 #: The values of one feature in one row: one for each of its columns.
 Cells: TypeAlias = tuple[Cell, ...]
 #: The type of a column: numpy's or one that extends pandas, such as a category.
-Dtype: TypeAlias = "np.dtype[Any] | pd.api.extensions.ExtensionDtype"
+Dtype: TypeAlias = "np.dtype[np.generic] | pd.api.extensions.ExtensionDtype"
 #: The name of a class of a model: what its ``classes_`` holds, such as 1, True or "defaulted".
 ClassLabel: TypeAlias = Hashable
 #: A row by its columns: a mapping with names of any type, or a Series of pandas.
 Row: TypeAlias = "Mapping[Any, Cell] | pd.Series"
 #: One row in any of the forms that the interface takes: a Series, a mapping, cells in order, a table of one row.
-RowLike: TypeAlias = Any
+RowLike: TypeAlias = "Row | pd.DataFrame | Sequence[Cell] | np.ndarray"
 #: The classes of rows: a column of a table, an array or a list.
 LabelsLike: TypeAlias = "ArrayLike | pd.Series"
 #: Part of a file as it was parsed, before any check: whoever reads it finds out what it is.

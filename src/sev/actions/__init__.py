@@ -17,7 +17,7 @@ from sev.actions._ground import ChoiceGround, FeatureGround, Ground, NumberGroun
 from sev.actions._kept_rules import KeptRules
 from sev.actions._nearest import NearestReferences, PermittedReferences, reference_destinations
 from sev.actions._numbers import grid_ends, permitted_number
-from sev.actions._rules import Comparison, Rule
+from sev.actions._rules import Comparison, Constant, Rule
 from sev.actions._suggest import suggest_actions
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "ChoiceDestinations",
     "ChoiceGround",
     "Comparison",
+    "Constant",
     "Destinations",
     "FeatureDestinations",
     "FeatureGround",

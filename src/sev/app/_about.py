@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,9 @@ from sev.app._table import Table
 from sev.core import plain_row, plain_value
 from sev.space import row_as_series
 from sev.typing import FloatArray
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 _QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 _BINS = 24
@@ -55,7 +58,7 @@ def describe_model(served: ServedModel) -> Model:
         features=[_describe_feature(served, name, people, source) for name in served.features],
         references=describe_references(served),
         values=["reference", "typical", "any"] if served.grounds else ["reference"],
-        actions=None if explainer.actions is None else explainer.actions.to_plain(),
+        actions=None if explainer.actions is None else cast("dict[str, JsonValue]", explainer.actions.to_plain()),
         rules=[] if explainer.actions is None else [rule.text for rule in explainer.actions.rules],
         has_codes=served.codes is not None,
         has_credibility=served.has_credibility,

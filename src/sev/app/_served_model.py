@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,9 @@ from sev.explainers import Explainer
 from sev.reports import Codes
 from sev.space import row_as_series
 from sev.text import LANGUAGES, Labels, Speaker
+
+if TYPE_CHECKING:
+    from sev.actions import Constant
 
 #: Where rows for histograms come from.
 Source = Literal["table", "background"]
@@ -297,7 +300,7 @@ class ServedModel:
             elif one.low is not None or one.high is not None:
                 within[name] = self._between(name, one)
             if one.allowed is not None:
-                allowed[name] = tuple(one.allowed)
+                allowed[name] = tuple(cast("list[Constant]", one.allowed))  # checked by Actions
         return Actions(
             **plain, within=within, allowed=allowed, steps={n: s for n, s in own.steps.items() if n not in allowed},
             allow_missing=own.allow_missing, rules=own.rules, costs=own.costs,
