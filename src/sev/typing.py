@@ -1,7 +1,7 @@
 """Names for the types that travel through the package."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +62,38 @@ TableSchema: TypeAlias = Any
 ModelOutput: TypeAlias = Any
 #: A fitted model of any library: what is called or read on it depends on its class.
 FittedModel: TypeAlias = Any
+
+
+class MenuOptions(TypedDict, total=False):
+    """What :meth:`sev.Explainer.menu` takes of the options of :meth:`sev.Explainer.explain`."""
+
+    restricted: Iterable[str] | None
+    max_sets: int
+    time_limit: float | None
+    max_predictions: int | None
+    min_credibility: float
+
+
+class PriceOptions(MenuOptions, total=False):
+    """What :meth:`sev.Explainer.price` takes of them."""
+
+    max_size: int | None
+    order: Order
+
+
+class SearchOptions(PriceOptions, total=False):
+    """All of them that say what is searched: the fields of :class:`sev.explainers.ExplainOptions`."""
+
+    kind: Kind
+    values: Values
+    minimise: Minimise
+
+
+class WorkOptions(SearchOptions, total=False):
+    """All options of :meth:`sev.Explainer.explain`: also on how many workers, and what is shown meanwhile."""
+
+    n_jobs: int
+    progress: bool
 
 
 class FittedClassifier(Protocol):
