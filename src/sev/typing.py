@@ -89,11 +89,19 @@ class SearchOptions(PriceOptions, total=False):
     minimise: Minimise
 
 
-class WorkOptions(SearchOptions, total=False):
-    """All options of :meth:`sev.Explainer.explain`: also on how many workers, and what is shown meanwhile."""
+class VerifyOptions(PriceOptions, total=False):
+    """What :meth:`sev.Explainer.explain` takes beside a kind: also how many workers there are, and what is shown."""
 
+    values: Values
+    minimise: Minimise
     n_jobs: int
     progress: bool
+
+
+class WorkOptions(VerifyOptions, total=False):
+    """All options of :meth:`sev.Explainer.explain`."""
+
+    kind: Kind
 
 
 class FittedClassifier(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,9 @@ from sev.text import Speaker, Statement, Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from sev.explanations._arguments import SharedArguments
+    from sev.typing import VerifyOptions
 
 
 class Explanations(ExplanationColumns):
@@ -336,7 +339,7 @@ class Explanations(ExplanationColumns):
 
     # -- checks and files ----------------------------------------------------------------------------------------------
 
-    def verify(self, explainer: ExplainerLike | None = None, **options: Any) -> None:
+    def verify(self, explainer: ExplainerLike | None = None, **options: Unpack[VerifyOptions]) -> None:
         """Check every row; see :meth:`Explanation.verify`.
 
         Parameters
@@ -457,5 +460,5 @@ class Explanations(ExplanationColumns):
         if self._source is None:
             raise InputError("These explanations carry no model: call unrestricted(explainer).")
         free = self._source.unrestricted()
-        shared = {**self._shared_arguments(), "restricted": (), "source": free}
+        shared: SharedArguments = {**self._shared_arguments(), "restricted": (), "source": free}
         return Explanations(**shared, **free.explain(self._queries), queries=self._queries)
