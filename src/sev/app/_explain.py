@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ from sev.explanations import Alternative, Change, Explanation, Explanations, Int
 from sev.text import Statement, enough_in_text
 
 if TYPE_CHECKING:
+    from sev.app._models._base import FeatureValue
     from sev.typing import Cell, Minimise, Order, Values
 
 #: Sets that have a sentence, a path and a score; the others of ``max_sets`` are listed by their features.
@@ -217,8 +218,8 @@ def _describe_change(served: ServedModel, name: str, change: Change, one: Explan
     return ChangeOut(
         feature=name,
         label=served.speaker.label(name),
-        old=plain["old"],
-        new=plain["new"],
+        old=cast("FeatureValue", plain["old"]),
+        new=cast("FeatureValue", plain["new"]),
         old_text=value_text(served, name, change.old),
         new_text=value_text(served, name, change.new),
         enough=(_finite_end(enough.low), _finite_end(enough.high)) if isinstance(enough, Interval) else None,

@@ -8,13 +8,18 @@ with bits of its own, which every copy of the number keeps and which is NaN to e
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError
 from sev.typing import BoolArray, Cell, ColumnLabel, Dtype, NativeTable, TableSchema
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+
 
 TableKind = Literal["pandas", "polars", "pyarrow", "numpy"]
 
@@ -214,7 +219,7 @@ def _from_narwhals(rows: NativeTable) -> pd.DataFrame:
     return pd.DataFrame({name: better.get(name, frame[name]) for name in frame.columns}, index=frame.index)
 
 
-def _make_nullable(column: Any) -> pd.api.extensions.ExtensionArray:
+def _make_nullable(column: nw.Series[pa.ChunkedArray]) -> pd.api.extensions.ExtensionArray:
     """Integers or booleans with missing values, none of them changed."""
     missing = column.is_null().to_numpy().astype(np.bool_)
     if column.dtype.is_integer():
