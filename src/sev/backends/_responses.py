@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -250,7 +249,7 @@ def _unique_labels(labels: LabelsLike | None) -> list[ClassLabel]:
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def _is_of_type(model: object, check: Callable[[Any], bool]) -> bool:
+def _is_of_type(model: object, check: Callable[[BaseEstimator], bool]) -> bool:
     """What scikit-learn says about a type of its own; other objects have no tags to look at."""
     return isinstance(model, BaseEstimator) and check(model)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,11 +55,11 @@ class KnownTerms:
         Takes values by number of the feature, and the dtypes that rows have; returns the terms.
     """
 
-    def __init__(self, find: Callable[[Mapping[int, FloatArray], list[Any]], Mapping[int, FloatArray]]) -> None:
+    def __init__(self, find: Callable[[Mapping[int, FloatArray], list[Dtype]], Mapping[int, FloatArray]]) -> None:
         self._find = find
-        self._known: tuple[list[Any], dict[int, tuple[FloatArray, FloatArray]]] = ([], {})
+        self._known: tuple[list[Dtype], dict[int, tuple[FloatArray, FloatArray]]] = ([], {})
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is known."""
         return {**self.__dict__, "_known": ([], {})}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -253,7 +253,7 @@ def make_native(
     """
     feature = np.zeros(n_columns, dtype=np.int64)
     first = np.zeros(n_columns, dtype=np.int64)
-    parts: list[Any] = [np.zeros(max((one.n_cells for one in cells), default=1))]
+    parts: list[FloatArray] = [np.zeros(max((one.n_cells for one in cells), default=1))]
     offset = len(parts[0])  # columns that no split is on read what is there
     for number, (one, mine) in enumerate(zip(cells, columns, strict=True)):
         for at, column in enumerate(mine.tolist()):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sev import _native
 from sev.actions import ChoiceDestinations, Moves, NumberDestinations, NumberTable
@@ -323,7 +324,7 @@ def _ends(*parts: FloatArray) -> tuple[float, float]:
 class _Searched(NamedTuple):
     """What the compiled search returned; sets of all rows one after the other."""
 
-    outcome: Any
+    outcome: NDArray[np.int8]
     proven: IntArray
     work: IntArray
     n_sets: IntArray
