@@ -49,7 +49,7 @@ def value_to_plain(value: object) -> JSONValue:
     )
 
 
-def value_from_plain(plain: Parsed) -> Any:
+def value_from_plain(plain: Parsed) -> Cell:
     """Inverse of :func:`value_to_plain`."""
     if plain is None or isinstance(plain, (str, bool, int, float)):
         return plain
