@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -38,13 +38,18 @@ from sev.explanations import Choices, Interval
 from sev.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from sev.backends.free import Enough
     from sev.explainers._task import Task
+    from sev.explanations import EnoughValues
+    from sev.typing import ModelOutput
 
 #: Rows that the model scores for one query where the family's own search has found sets that do not count, unless the
 #: user sets a limit: roughly a second, whatever the machine.
 _PREDICTIONS_AGAIN = 20_000
 #: Rows that are scored together with what becomes of them.
 _ROWS_AT_ONCE = 16
+
+_Array = TypeVar("_Array", bound=np.ndarray)
 
 
 def search_of(task: Task) -> FreeSearch:
@@ -131,25 +136,25 @@ class FreeWork:
         n_rows = len(queries)
         status = np.full(n_rows, Status.NOT_TARGET.code, dtype=np.int8)
         status[list(reasons)] = Status.ERROR.code
-        counts = _spread(np.zeros(n_rows, dtype=np.int64), rows, np.diff(solution.offsets))
+        counts = _put_rows(np.zeros(n_rows, dtype=np.int64), rows, np.diff(solution.offsets))
         searched = np.full(n_rows, "all", dtype="<U10")
         searched[rows[~found.complete_values]] = "candidates"
         if self._settings.values == "reference":  # one value of each feature, which every search tries
             searched[:] = "reference"
         return FreeAnswers(
             answers=Answers(
-                status=_spread(status, rows, solution.status),
-                lower_bound=_spread(np.zeros(n_rows, dtype=np.int64), rows, solution.lower_bound),
+                status=_put_rows(status, rows, solution.status),
+                lower_bound=_put_rows(np.zeros(n_rows, dtype=np.int64), rows, solution.lower_bound),
                 score=scores,
-                result_score=_spread(np.full(n_rows, np.nan), rows[has_set], after[firsts]),
+                result_score=_put_rows(np.full(n_rows, np.nan), rows[has_set], after[firsts]),
                 target=np.full(n_rows, task.number, dtype=np.int64),
-                reference=_spread(np.zeros(n_rows, dtype=np.int64), rows, assigned) + task.first_reference,
+                reference=_put_rows(np.zeros(n_rows, dtype=np.int64), rows, assigned) + task.first_reference,
                 offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
                 masks=solution.masks,
-                complete=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
-                listed=_spread(np.ones(n_rows, dtype=np.bool_), rows, found.are_listed),
+                complete=_put_rows(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
+                listed=_put_rows(np.ones(n_rows, dtype=np.bool_), rows, found.are_listed),
                 size_without_limit=np.full(n_rows, np.nan),
-                first_of_all=_spread(np.ones(n_rows, dtype=np.bool_), rows, all_seen),
+                first_of_all=_put_rows(np.ones(n_rows, dtype=np.bool_), rows, all_seen),
                 reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
             ),
             results=results,
@@ -165,18 +170,18 @@ class FreeWork:
                     for place, one in zip(places, found.enough.get(places), strict=True)
                 ],
             ),
-            costs=_spread(np.full(n_rows, np.nan), rows[has_set], moves.cost[firsts]),
+            costs=_put_rows(np.full(n_rows, np.nan), rows[has_set], moves.cost[firsts]),
         )
 
     def _without_broken(
         self,
-        enough: Mapping[int, Any],
+        enough: Mapping[int, Enough],
         destinations: Destinations,
         queries: pd.DataFrame,
         results: pd.DataFrame,
         row: int,
         place: int,
-    ) -> Mapping[int, Any]:
+    ) -> Mapping[int, Enough]:
         """Ranges of one set without values that break a rule which its query keeps."""
         if not self._bound.rules:
             return enough
@@ -214,9 +219,9 @@ class FreeWork:
         most = self._wanted.limits.max_sets
         return found.choose_sets(order[place < most], np.minimum(counts, most))
 
-    def _named(self, enough: Mapping[int, Any], destinations: Destinations, row: int) -> dict[str, Any]:
+    def _named(self, enough: Mapping[int, Enough], destinations: Destinations, row: int) -> dict[str, EnoughValues]:
         """Ranges of one row by the names of features, choices by their values."""
-        named: dict[str, Any] = {}
+        named: dict[str, EnoughValues] = {}
         # that a value does is proven about the decision only; and one value is no range
         if self._credible is not None or self._settings.values == "reference":
             return named
@@ -263,7 +268,7 @@ class FreeWork:
             return None
         return scores, assigned, destinations, found
 
-    def _encode(self, positives: pd.DataFrame, rows: IntArray, transformed: Any) -> FloatArray | None:
+    def _encode(self, positives: pd.DataFrame, rows: IntArray, transformed: ModelOutput) -> FloatArray | None:
         """Some rows in the columns of the reading, from all rows transformed where these are known; None where the
         reading does not take them.
         """
@@ -500,7 +505,8 @@ def _limits_again(limits: Limits) -> Limits:
 # -- putting parts together --------------------------------------------------------------------------------------------
 
 
-def _spread(everything: Any, rows: IntArray, values: Any) -> Any:
+def _put_rows(everything: _Array, rows: IntArray, values: np.ndarray) -> _Array:
+    """An array for all rows, with the values of some of them in it."""
     everything[rows] = values
     return everything
 
