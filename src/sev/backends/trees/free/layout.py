@@ -196,13 +196,13 @@ class Layout:
             place = numbers[place]
             feature = self.numbers.features[place]
             moves = self.intervals.find_moves(self.numbers, place, rows[set_], cells[set_, feature])
-            targets[set_, feature] = self._choose(moves, place, wanted)
+            targets[set_, feature] = self._choose_moves(moves, place, wanted)
         for number in np.setdiff1d(changed, self.numbers.features).tolist():
             moved = np.flatnonzero(sets[:, number])
             targets[moved, number] = self.features[number].targets(rows[moved], cells[moved, number])
         return targets
 
-    def _choose(self, moves: NumberMoves, place: IntArray, wanted: Wanted) -> FloatArray:
+    def _choose_moves(self, moves: NumberMoves, place: IntArray, wanted: Wanted) -> FloatArray:
         """The value of each move of a number: nearest, or a rounder one where the number is not on a grid."""
         chosen = moves.near.copy()
         free = np.array([step is None for step in self.numbers.steps], dtype=np.bool_)[place]
