@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 
 from sev.actions._actions import Actions, Allowed
-from sev.actions._bounds import Between, Shifts
 from sev.actions._cells import CellTable, find_rows
 from sev.actions._checks import check_actions, every_value, find_entry, is_named
-from sev.actions._destinations import ChoiceDestinations, Destinations, FeatureDestinations, NumberDestinations
+from sev.actions._destinations import ChoiceDestinations, Destinations, FeatureDestinations
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
 from sev.actions._ground import (
     CellKey,
@@ -28,24 +27,11 @@ from sev.actions._ground import (
     distinct_cells,
     holds_missing,
 )
+from sev.actions._number_traits import NumberTraits, number_destinations
 from sev.actions._rules import Rule
 from sev.exceptions import UnknownFeatureError
 from sev.space import FeatureSpace
 from sev.typing import BoolArray, Cell, Cells, ColumnLabel, FloatArray, IntArray, Values
-
-
-class _NumberTraits(NamedTuple):
-    """What actions and background say about one number, whatever the row."""
-
-    number: int
-    column: ColumnLabel
-    ground: NumberGround
-    limits: Between | Shifts | None
-    rises: bool
-    falls: bool
-    may_be_missing: bool
-    step: float | None
-    weight: float
 
 
 class Order(NamedTuple):
@@ -218,7 +204,7 @@ class BoundActions:
         numbers = [one for one in self._number_traits if not frozen[one.number]]
         features: list[FeatureDestinations] = [None] * len(self.space)
         cells = CellTable(queries)
-        for one, mine in zip(numbers, self._number_destinations(numbers, cells, assigned, values), strict=True):
+        for one, mine in zip(numbers, number_destinations(numbers, cells, assigned, values), strict=True):
             features[one.number] = mine
         are_numbers = {one.number for one in self._number_traits}
         for number in range(len(self.space)):
@@ -227,10 +213,10 @@ class BoundActions:
         return Destinations(features=tuple(features))
 
     @cached_property
-    def _number_traits(self) -> tuple[_NumberTraits, ...]:
+    def _number_traits(self) -> tuple[NumberTraits, ...]:
         """What is written about each number whose values are not listed; the same for all rows."""
         return tuple(
-            _NumberTraits(
+            NumberTraits(
                 number=number,
                 column=self.space.features[number].columns[0],
                 ground=ground,
@@ -244,47 +230,6 @@ class BoundActions:
             for number, ground in enumerate(self.ground.features)
             if isinstance(ground, NumberGround) and self.is_number(number)
         )
-
-    @staticmethod
-    def _number_destinations(
-        numbers: Sequence[_NumberTraits], cells: CellTable, assigned: IntArray, values: Values
-    ) -> list[NumberDestinations]:
-        """Destinations of numbers, all at once; tables of shape (n_numbers, n_rows)."""
-        if not numbers:
-            return []
-        old = cells.numbers([one.column for one in numbers])
-        low, high = np.full_like(old, -np.inf), np.full_like(old, np.inf)
-        if values == "any":
-            low[:] = np.array([one.ground.low for one in numbers])[:, None]
-            high[:] = np.array([one.ground.high for one in numbers])[:, None]
-        elif values == "typical":
-            low, high = (np.array([one.ground.band[assigned, end] for one in numbers]) for end in (0, 1))
-        for place, one in enumerate(numbers):
-            if one.limits is not None:
-                at_least, at_most = one.limits.limits(old[place])
-                low[place], high[place] = np.maximum(low[place], at_least), np.minimum(high[place], at_most)
-            if one.rises:
-                low[place] = np.maximum(low[place], old[place])
-            if one.falls:
-                high[place] = np.minimum(high[place], old[place])
-        # a change from a missing value, or within a band that is not known, has no limits: nothing is permitted
-        unknown = np.isnan(low) | np.isnan(high)
-        low[unknown], high[unknown] = np.inf, -np.inf
-        missing = np.array([one.may_be_missing for one in numbers])[:, None] & ~np.isnan(old)
-        origin = np.zeros(old.shape[1])
-        return [
-            NumberDestinations(
-                old=old[place],
-                low=low[place],
-                high=high[place],
-                step=one.step,
-                origin=origin,
-                missing=missing[place],
-                scale=one.ground.scale,
-                weight=one.weight,
-            )
-            for place, one in enumerate(numbers)
-        ]
 
     def _choice_destinations(
         self, number: int, cells: CellTable, references: pd.DataFrame, assigned: IntArray, values: Values
