@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -56,7 +58,7 @@ JSONObject: TypeAlias = dict[str, JSONValue]
 #: A table in whatever form the model takes: pandas, polars, pyarrow or numpy. Each has other methods: look at the type.
 NativeTable: TypeAlias = Any
 #: What makes an empty table of such a form anew: a schema of polars or pyarrow, the dtype of an array, None for pandas.
-TableSchema: TypeAlias = Any
+TableSchema: TypeAlias = "pa.Schema | pl.Schema | np.dtype[np.generic] | None"
 
 #: What a model, or a step before it, returned for rows, before any check: an array, a table, a sparse matrix, a list.
 ModelOutput: TypeAlias = Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,10 +33,10 @@ def schema_to_plain(kind: str, schema: TableSchema) -> JSONValue:
         return None
     if kind == "numpy":
         # lists of rows have no dtype and become float64 arrays, as np.dtype(None) says
-        return str(np.dtype(schema))
+        return str(np.dtype(cast("np.dtype[np.generic] | None", schema)))
     if kind == "polars":
-        return [[name, _polars_to_plain(dtype, name)] for name, dtype in schema.items()]
-    return [[field.name, _arrow_to_plain(field.type, field.name)] for field in schema]
+        return [[name, _polars_to_plain(dtype, name)] for name, dtype in cast("pl.Schema", schema).items()]
+    return [[field.name, _arrow_to_plain(field.type, field.name)] for field in cast("pa.Schema", schema)]
 
 
 def schema_from_plain(kind: str, plain: Parsed) -> TableSchema:
