@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from sev.actions._bounds import Between, Shifts, plain_number
 from sev.actions._grid import first_on_grid, last_on_grid
 from sev.actions._ground import ChoiceGround, FeatureGround, Ground, NumberGround, cell_key
 from sev.actions._rules import Constant, Rule
+from sev.core import suggest_name
 from sev.exceptions import InputError
 from sev.space import FeatureSpace
 from sev.typing import Cell
@@ -81,11 +81,10 @@ def _check_feature(actions: Actions, space: FeatureSpace, name: str, ground: Fea
             raise InputError(f"{entry} names {name!r}, which does not hold numbers: use allowed.")
     for one in every_value(find_entry(actions.allowed, space, number)):
         if cell_key(one) not in {cell_key(known) for known in ground.names if known is not None}:
-            close = get_close_matches(str(one), [str(known) for known in ground.names], n=1)
-            meant = f" Did you mean {close[0]!r}?" if close else ""
+            meant = suggest_name(one, ground.names)
             quoted = " In YAML, yes and no need quotes." if isinstance(one, bool) else ""
             raise InputError(
-                f"allowed[{name!r}] lists {one!r}, which the background does not hold.{meant}{quoted} "
+                f"allowed[{name!r}] lists {one!r}, which the background does not hold{meant}{quoted} "
                 f"It holds {_show_first(ground.names)}."
             )
 
@@ -189,10 +188,9 @@ def _check_texts(rule: Rule, name: str, ground: FeatureGround, *, n_columns: int
                 f"rules: {rule.text!r} compares {name!r} with {text!r}, but {name!r} holds numbers: write a number."
             )
         if n_columns == 1 and cell_key(text) not in {cell_key(known) for known in ground.names}:
-            close = get_close_matches(text, [str(known) for known in ground.names], n=1)
-            meant = f" Did you mean {close[0]!r}?" if close else ""
+            meant = suggest_name(text, ground.names)
             raise InputError(
-                f"rules: {rule.text!r} compares {name!r} with {text!r}, which the background does not hold.{meant} "
+                f"rules: {rule.text!r} compares {name!r} with {text!r}, which the background does not hold{meant} "
                 f"It holds {_show_first(ground.names)}."
             )
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from sev.core import distinct_rows
+from sev.core import distinct_rows, python_value
 from sev.references import Background, holds_integers
 from sev.space import Feature
 from sev.typing import BoolArray, Cell, Cells, FloatArray, IntArray
@@ -316,7 +316,7 @@ def _read_choices(values: pd.Series, references: pd.Series) -> ChoiceGround:
     known = {cell_key(one): one for one in found}
     for one in references.astype(object).tolist():  # a given row may hold what the background does not
         if not pd.isna(one):
-            known.setdefault(cell_key(one), one.item() if isinstance(one, np.generic) else one)
+            known.setdefault(cell_key(one), python_value(one))
     missing = values[values.isna()]
     return ChoiceGround(
         choices=tuple((one,) for one in known.values()),
@@ -330,10 +330,7 @@ def _read_group(feature: Feature, background: Background, references: pd.DataFra
     columns = list(feature.columns)
     rows = pd.concat([background.rows[columns].drop_duplicates(), references[columns].astype(object)])
     known = {
-        tuple(cell_key(cell) for cell in row): tuple(
-            cell.item() if isinstance(cell, np.generic) else cell for cell in row
-        )
-        for row in rows.astype(object).itertuples(index=False, name=None)
+        cells_key(row): tuple(map(python_value, row)) for row in rows.astype(object).itertuples(index=False, name=None)
     }
     choices = tuple(known[key] for key in sorted(known, key=repr))
     return ChoiceGround(

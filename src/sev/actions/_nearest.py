@@ -235,10 +235,14 @@ def _choose_cells(usable: BoolArray, rows: pd.Series, queries: pd.Series) -> pd.
     cells[usable] = rows.astype(object).to_numpy()[usable]
     chosen = pd.Series(cells, dtype=object)
     if isinstance(rows.dtype, pd.CategoricalDtype):
-        known = rows.dtype.categories
-        fresh = [one for one in pd.unique(chosen.dropna()) if one not in known]
-        return chosen.astype(pd.CategoricalDtype(known.append(pd.Index(fresh)), ordered=rows.dtype.ordered))
+        return _as_category(chosen, rows.dtype)
     return chosen if rows.dtype == object else chosen.infer_objects()
+
+
+def _as_category(cells: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:
+    """Cells in a category, with those that it does not hold behind the others."""
+    fresh = [one for one in pd.unique(cells.dropna()) if one not in dtype.categories]
+    return cells.astype(pd.CategoricalDtype(dtype.categories.append(pd.Index(fresh)), ordered=dtype.ordered))
 
 
 def _place_values(values: list[Cell], changed: BoolArray, places: IntArray) -> tuple[list[Cell], IntArray]:
@@ -311,9 +315,7 @@ def _replace_cells(column: pd.Series, values: list[Cell], places: IntArray) -> p
     cells[chosen] = fresh[places[chosen]]
     replaced = pd.Series(cells, dtype=object)
     if isinstance(column.dtype, pd.CategoricalDtype):
-        known = column.dtype.categories
-        extra = [one for one in pd.unique(replaced.dropna()) if one not in known]
-        return replaced.astype(pd.CategoricalDtype(known.append(pd.Index(extra)), ordered=column.dtype.ordered))
+        return _as_category(replaced, column.dtype)
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         numbers = pd.Series(replaced.to_numpy(dtype=np.float64, na_value=np.nan))
         integral = bool((numbers == np.floor(numbers)).all())

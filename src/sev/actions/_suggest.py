@@ -11,6 +11,7 @@ import pandas as pd
 
 from sev.actions._bounds import plain_number
 from sev.actions._ground import as_numbers
+from sev.core import python_value
 from sev.exceptions import InputError
 from sev.references import holds_integers
 from sev.space import FeatureSpace, TableForm, is_quantity
@@ -202,7 +203,7 @@ def _propose_values(frame: pd.DataFrame, columns: list[tuple[str, ColumnLabel]])
     for name, column in columns:
         counts = frame[column].value_counts()
         counts = counts[counts > 0]
-        plain = [value.item() if isinstance(value, np.generic) else value for value in counts.index]
+        plain = [python_value(value) for value in counts.index]
         if 1 < len(counts) <= _MOST_VALUES and all(isinstance(value, (str, bool, int, float)) for value in plain):
             listed = ", ".join(json.dumps(value, ensure_ascii=False) for value in plain)
             evidence = f"{len(counts)} values occur, the rarest {_tell_times(counts.min())}"
