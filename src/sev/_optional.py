@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 from sev.exceptions import MissingDependencyError
 
@@ -48,7 +47,7 @@ def name_missing(*packages: str, extra: str | None, feature: str) -> Iterator[No
 
 
 @contextmanager
-def one_torch_thread(torch: Any) -> Iterator[None]:
+def one_torch_thread(torch: ModuleType) -> Iterator[None]:
     """One thread for torch: sums then come out the same on every machine, and small steps do not wait for others."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

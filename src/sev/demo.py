@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 import pandas as pd
@@ -87,7 +87,7 @@ def main(folder: str | Path = "demo-output", out: TextIO | None = None) -> None:
         Where the text goes; None is standard output.
     """
 
-    def say(*lines: Any) -> None:
+    def say(*lines: object) -> None:
         (out or sys.stdout).write("\n".join(str(line) for line in lines) + "\n")
 
     folder = Path(folder)

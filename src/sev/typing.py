@@ -1,13 +1,15 @@
 """Names for the types that travel through the package."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -36,13 +38,13 @@ Cell: TypeAlias = object
 #: The values of one feature in one row: one for each of its columns.
 Cells: TypeAlias = tuple[Cell, ...]
 #: The type of a column: numpy's or one that extends pandas, such as a category.
-Dtype: TypeAlias = "np.dtype[Any] | pd.api.extensions.ExtensionDtype"
+Dtype: TypeAlias = "np.dtype[np.generic] | pd.api.extensions.ExtensionDtype"
 #: The name of a class of a model: what its ``classes_`` holds, such as 1, True or "defaulted".
 ClassLabel: TypeAlias = Hashable
 #: A row by its columns: a mapping with names of any type, or a Series of pandas.
 Row: TypeAlias = "Mapping[Any, Cell] | pd.Series"
 #: One row in any of the forms that the interface takes: a Series, a mapping, cells in order, a table of one row.
-RowLike: TypeAlias = Any
+RowLike: TypeAlias = "Row | pd.DataFrame | Sequence[Cell] | np.ndarray"
 #: The classes of rows: a column of a table, an array or a list.
 LabelsLike: TypeAlias = "ArrayLike | pd.Series"
 #: Part of a file as it was parsed, before any check: whoever reads it finds out what it is.
@@ -56,12 +58,52 @@ JSONObject: TypeAlias = dict[str, JSONValue]
 #: A table in whatever form the model takes: pandas, polars, pyarrow or numpy. Each has other methods: look at the type.
 NativeTable: TypeAlias = Any
 #: What makes an empty table of such a form anew: a schema of polars or pyarrow, the dtype of an array, None for pandas.
-TableSchema: TypeAlias = Any
+TableSchema: TypeAlias = "pa.Schema | pl.Schema | np.dtype[np.generic] | None"
 
 #: What a model, or a step before it, returned for rows, before any check: an array, a table, a sparse matrix, a list.
 ModelOutput: TypeAlias = Any
 #: A fitted model of any library: what is called or read on it depends on its class.
 FittedModel: TypeAlias = Any
+
+
+class MenuOptions(TypedDict, total=False):
+    """What :meth:`sev.Explainer.menu` takes of the options of :meth:`sev.Explainer.explain`."""
+
+    restricted: Iterable[str] | None
+    max_sets: int
+    time_limit: float | None
+    max_predictions: int | None
+    min_credibility: float
+
+
+class PriceOptions(MenuOptions, total=False):
+    """What :meth:`sev.Explainer.price` takes of them."""
+
+    max_size: int | None
+    order: Order
+
+
+class SearchOptions(PriceOptions, total=False):
+    """All of them that say what is searched: the fields of :class:`sev.explainers.ExplainOptions`."""
+
+    kind: Kind
+    values: Values
+    minimise: Minimise
+
+
+class VerifyOptions(PriceOptions, total=False):
+    """What :meth:`sev.Explainer.explain` takes beside a kind: also how many workers there are, and what is shown."""
+
+    values: Values
+    minimise: Minimise
+    n_jobs: int
+    progress: bool
+
+
+class WorkOptions(VerifyOptions, total=False):
+    """All options of :meth:`sev.Explainer.explain`."""
+
+    kind: Kind
 
 
 class FittedClassifier(Protocol):

@@ -66,9 +66,9 @@ def test_an_unknown_feature_is_named_with_the_entry(case, actions, message):
         ({"within": {"home": ("-1", "+1")}}, ["within names 'home'", "does not hold numbers", "use allowed"]),
         ({"steps": {"home": 1}}, ["steps names 'home'", "does not hold numbers"]),
         ({"allowed": {"home": ["castle"]}}, ["allowed['home'] lists 'castle'", "It holds 'own', 'rent'"]),
-        ({"allowed": {"home": ["rnt"]}}, ["Did you mean 'rent'?"]),
+        ({"allowed": {"home": ["rnt"]}}, ["; did you mean 'rent'?"]),
         # a rule about a value that nothing has
-        ({"rules": ["home == 'rnt' -> debt <= 3"]}, ["rules: ", "'home' with 'rnt'", "Did you mean 'rent'?"]),
+        ({"rules": ["home == 'rnt' -> debt <= 3"]}, ["rules: ", "'home' with 'rnt'", "; did you mean 'rent'?"]),
         ({"rules": ["home in ['own', 'castle']"]}, ["'home' with 'castle'", "It holds 'own', 'rent'"]),
         ({"rules": ["debt != 'much'"]}, ["'debt' with 'much'", "holds numbers", "write a number"]),
         ({"allowed": {"debt": ["much"]}}, ["allowed['debt'] lists 'much'", "holds numbers"]),

@@ -405,14 +405,14 @@ def test_a_person_who_goes_when_a_group_takes_them_along_frees_no_thread():
         await asyncio.sleep(0.05)
         tasks = [asyncio.create_task(scheduler.run("a", lambda t: "x", shared=counter.shared(n))) for n in "abc"]
         await asyncio.sleep(0.05)
-        start = scheduler._start
+        start = scheduler._start_work
 
         def start_and_cancel(*arguments):
             running = start(*arguments)
             tasks[1].cancel()
             return running
 
-        scheduler._start = start_and_cancel
+        scheduler._start_work = start_and_cancel
         gate.opened.set()
         results = await asyncio.gather(first, *tasks, return_exceptions=True)
         await asyncio.sleep(0.05)

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 import sev
 from sev.exceptions import InputError
 from sev.explainers import ExplainOptions
+from sev.typing import MenuOptions, PriceOptions, SearchOptions, VerifyOptions, WorkOptions
 
 ROWS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0], [4.0, 1.0]])
 LABELS = np.array([0, 0, 0, 1, 1, 1])
@@ -26,6 +27,17 @@ def test_the_parameters_of_explain_are_the_options_of_the_record():
     parameters = inspect.signature(sev.Explainer.explain).parameters
     explained = {name: one.default for name, one in parameters.items() if name not in OF_THE_CALL}
     assert explained == {field.name: field.default for field in dataclasses.fields(ExplainOptions)}
+
+
+def test_the_types_of_options_name_the_options_that_each_question_takes():
+    every = {field.name for field in dataclasses.fields(ExplainOptions)}
+    named = {kind: set(kind.__annotations__) for kind in (MenuOptions, PriceOptions, SearchOptions)}
+    assert named[SearchOptions] == every
+    assert named[PriceOptions] == every - {"kind", "values", "minimise"}
+    assert named[MenuOptions] == every - {"kind", "values", "minimise", "order", "max_size"}
+    of_the_call = {"n_jobs", "progress"}
+    assert set(WorkOptions.__annotations__) == every | of_the_call
+    assert set(VerifyOptions.__annotations__) == (every | of_the_call) - {"kind"}
 
 
 def test_every_option_is_documented_where_users_look():

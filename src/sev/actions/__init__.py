@@ -2,7 +2,7 @@
 
 from sev.actions._actions import Actions
 from sev.actions._bound import BoundActions, column_of
-from sev.actions._bounds import Between, between
+from sev.actions._bounds import Between, Shifts, between
 from sev.actions._costs import move_costs
 from sev.actions._destinations import (
     ChoiceDestinations,
@@ -13,20 +13,22 @@ from sev.actions._destinations import (
     NumberTable,
 )
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
-from sev.actions._ground import ChoiceGround, FeatureGround, Ground, NumberGround, cell_key
+from sev.actions._ground import CellKey, ChoiceGround, FeatureGround, Ground, NumberGround, cell_key
 from sev.actions._kept_rules import KeptRules
 from sev.actions._nearest import NearestReferences, PermittedReferences, reference_destinations
 from sev.actions._numbers import grid_ends, permitted_number
-from sev.actions._rules import Comparison, Rule
+from sev.actions._rules import Comparison, Constant, Rule
 from sev.actions._suggest import suggest_actions
 
 __all__ = [
     "Actions",
     "Between",
     "BoundActions",
+    "CellKey",
     "ChoiceDestinations",
     "ChoiceGround",
     "Comparison",
+    "Constant",
     "Destinations",
     "FeatureDestinations",
     "FeatureGround",
@@ -39,6 +41,7 @@ __all__ = [
     "NumberTable",
     "PermittedReferences",
     "Rule",
+    "Shifts",
     "between",
     "cell_key",
     "column_of",

@@ -8,19 +8,21 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from sev._io import write_file
 from sev.actions._bounds import Between, Shifts, plain_number, read_limits
 from sev.actions._contradictions import contradictions_of
-from sev.actions._rules import Rule
+from sev.actions._rules import Constant, Rule
+from sev.core import python_value
 from sev.exceptions import InputError
 from sev.text import parse_mapping, read_mapping
+from sev.typing import Cell, JSONObject, Parsed
 
 #: A list of values, or for each value the list of values that it may become.
-Allowed = tuple[Any, ...] | Mapping[Any, tuple[Any, ...]]
+Allowed: TypeAlias = tuple[Constant, ...] | Mapping[Constant, tuple[Constant, ...]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,17 +85,17 @@ class Actions:
     costs: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        read: dict[str, Any] = {
+        read: dict[str, object] = {
             **{name: _read_names(name, getattr(self, name)) for name in _LISTS},
-            "within": {name: read_limits(name, one) for name, one in _items("within", self.within)},
-            "allowed": {name: _read_allowed(name, one) for name, one in _items("allowed", self.allowed)},
-            "steps": {name: _read_step(name, one) for name, one in _items("steps", self.steps)},
+            "within": {name: read_limits(name, one) for name, one in _read_items("within", self.within)},
+            "allowed": {name: _read_allowed(name, one) for name, one in _read_items("allowed", self.allowed)},
+            "steps": {name: _read_step(name, one) for name, one in _read_items("steps", self.steps)},
             "rules": _read_rules(self.rules),
-            "costs": {name: _read_cost(name, one) for name, one in _items("costs", self.costs)},
+            "costs": {name: _read_cost(name, one) for name, one in _read_items("costs", self.costs)},
         }
         for name, value in read.items():
             object.__setattr__(self, name, value)
-        for problem in self._contradictions():
+        for problem in self._find_contradictions():
             raise InputError(f"Actions contradict each other: {problem}.")
 
     # -- what is named -------------------------------------------------------------------------------------------------
@@ -122,7 +124,7 @@ class Actions:
     def __bool__(self) -> bool:
         return any(getattr(self, one.name) for one in fields(self))
 
-    def _contradictions(self) -> Iterator[str]:
+    def _find_contradictions(self) -> Iterator[str]:
         for name in self.frozen:
             for entry in ("increase", "decrease", "within", "allowed", "allow_missing"):
                 if name in getattr(self, entry):
@@ -153,7 +155,7 @@ class Actions:
     # -- files ---------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, actions: Actions | Mapping[str, Any] | str | Path | None) -> Actions | None:
+    def of(cls, actions: Actions | Mapping[str, Parsed] | str | Path | None) -> Actions | None:
         """Actions from what a user passed: actions, a mapping with the same entries, or a YAML file of one.
 
         Parameters
@@ -215,7 +217,7 @@ class Actions:
         return cls._from_mapping(content)
 
     @classmethod
-    def _from_mapping(cls, content: Mapping[str, Any]) -> Actions:
+    def _from_mapping(cls, content: Mapping[str, Parsed]) -> Actions:
         known = [one.name for one in fields(cls)]
         for name in content:
             if name not in known:
@@ -251,7 +253,7 @@ class Actions:
             write_file(path, text.encode())
         return text
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> JSONObject:
         """Plain values, ready for JSON; entries that are empty are left out.
 
         A mapping between values is a list of pairs, because keys in JSON are strings.
@@ -267,7 +269,7 @@ class Actions:
         >>> sev.Actions(frozen=["age"], within={"duration": sev.between(6, 48)}).to_plain()
         {'frozen': ['age'], 'within': {'duration': {'between': [6, 48]}}}
         """
-        plain: dict[str, Any] = {name: list(getattr(self, name)) for name in _LISTS}
+        plain: JSONObject = {name: list(getattr(self, name)) for name in _LISTS}
         plain["within"] = {name: one.to_plain() for name, one in self.within.items()}
         plain["allowed"] = {
             name: {"from": [[old, list(new)] for old, new in one.items()]} if isinstance(one, Mapping) else list(one)
@@ -279,7 +281,7 @@ class Actions:
         return {one.name: plain[one.name] for one in fields(self) if plain[one.name]}
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Actions:
+    def from_plain(cls, plain: Mapping[str, Parsed]) -> Actions:
         """Inverse of :meth:`to_plain`.
 
         Parameters
@@ -311,8 +313,9 @@ class Actions:
         """SHA-256 of the entries, for records; the order of names does not matter."""
         plain = self.to_plain()
         for name in (*_LISTS, "rules"):
-            if name in plain:
-                plain[name] = sorted(plain[name])
+            listed = plain.get(name)
+            if isinstance(listed, list):
+                plain[name] = sorted(map(str, listed))
         text = json.dumps(plain, sort_keys=True, ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -331,7 +334,7 @@ _LISTS = ("frozen", "increase", "decrease", "allow_missing")
 _MAPPINGS = ("within", "allowed", "steps", "costs")
 
 
-def _read_names(entry: str, names: Any) -> tuple[str, ...]:
+def _read_names(entry: str, names: Parsed) -> tuple[str, ...]:
     if isinstance(names, str) or not isinstance(names, Iterable) or isinstance(names, Mapping):
         raise InputError(f"{entry} must be a list of names, got {names!r}: write [{names!r}].")
     chosen = tuple(dict.fromkeys(names))
@@ -341,7 +344,7 @@ def _read_names(entry: str, names: Any) -> tuple[str, ...]:
     return chosen
 
 
-def _items(entry: str, given: Any) -> Iterator[tuple[str, Any]]:
+def _read_items(entry: str, given: Parsed) -> Iterator[tuple[str, Parsed]]:
     if not isinstance(given, Mapping):
         raise InputError(f"{entry} must be a mapping from names of features, got {given!r}.")
     for name, value in given.items():
@@ -350,51 +353,52 @@ def _items(entry: str, given: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _read_allowed(name: str, given: Any) -> Allowed:
+def _read_allowed(name: str, given: Parsed) -> Allowed:
     if isinstance(given, Mapping):
-        return {plain_value(old): _read_values(f"allowed[{name!r}][{old!r}]", new) for old, new in given.items()}
+        return {
+            _read_value(f"allowed[{name!r}]", old): _read_values(f"allowed[{name!r}][{old!r}]", new)
+            for old, new in given.items()
+        }
     values = _read_values(f"allowed[{name!r}]", given)
     if not values:
         raise InputError(f"allowed[{name!r}] lists no value: put {name!r} under frozen if it may not change.")
     return values
 
 
-def _read_values(what: str, given: Any) -> tuple[Any, ...]:
+def _read_values(what: str, given: Parsed) -> tuple[Constant, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable) or isinstance(given, Mapping):
         raise InputError(f"{what} must be a list of values, got {given!r}: write [{given!r}].")
-    values = tuple(dict.fromkeys(plain_value(one) for one in given))
-    for value in values:
-        if not isinstance(value, (str, bool, int, float)) or value != value:
-            raise InputError(
-                f"{what} holds {value!r}: give texts, numbers or booleans; allow_missing is for missing values."
-            )
-    return values
+    return tuple(dict.fromkeys(_read_value(what, one) for one in given))
 
 
-def plain_value(value: Any) -> Any:
-    """A value without numpy around it."""
-    return value.item() if isinstance(value, np.generic) else value
+def _read_value(what: str, given: Cell) -> Constant:
+    value = python_value(given)
+    if not isinstance(value, (str, bool, int, float)) or value != value:
+        raise InputError(
+            f"{what} holds {value!r}: give texts, numbers or booleans; allow_missing is for missing values."
+        )
+    return value
 
 
-def _read_step(name: str, given: Any) -> float:
+def _read_step(name: str, given: Parsed) -> float:
     if isinstance(given, bool) or not isinstance(given, (int, float, np.number)) or not 0 < float(given) < math.inf:
         raise InputError(f"steps[{name!r}] is {given!r}: a step is a positive number, such as 1 for integers.")
     return float(given)
 
 
-def _read_cost(name: str, given: Any) -> float:
+def _read_cost(name: str, given: Parsed) -> float:
     if isinstance(given, bool) or not isinstance(given, (int, float, np.number)) or not 0 <= float(given) < math.inf:
         raise InputError(f"costs[{name!r}] is {given!r}: a cost is a number of at least 0; 1 is the usual one.")
     return float(given)
 
 
-def _read_rules(given: Any) -> tuple[Rule, ...]:
+def _read_rules(given: Parsed) -> tuple[Rule, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable) or isinstance(given, Mapping):
         raise InputError(f"rules must be a list of texts, got {given!r}: write [{given!r}].")
     return tuple(dict.fromkeys(one if isinstance(one, Rule) else Rule(one) for one in given))
 
 
-def _as_mappings(plain: Mapping[str, Any]) -> dict[str, Any]:
+def _as_mappings(plain: Mapping[str, Parsed]) -> dict[str, Parsed]:
     """With mappings between values as mappings, as YAML and people have them."""
     allowed = {
         name: dict(one["from"]) if isinstance(one, Mapping) and set(one) == {"from"} and _is_pairs(one["from"]) else one
@@ -403,5 +407,5 @@ def _as_mappings(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {**plain, **({"allowed": allowed} if allowed else {})}
 
 
-def _is_pairs(value: Any) -> bool:
+def _is_pairs(value: Parsed) -> bool:
     return isinstance(value, list) and all(isinstance(one, list) and len(one) == 2 for one in value)

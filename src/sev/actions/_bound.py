@@ -6,17 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from sev.actions._actions import Actions
+from sev.actions._actions import Actions, Allowed
 from sev.actions._cells import CellTable, find_rows
-from sev.actions._checks import check_actions, entry_of, every_value, is_named
-from sev.actions._destinations import ChoiceDestinations, Destinations, FeatureDestinations, NumberDestinations
+from sev.actions._checks import check_actions, every_value, find_entry, is_named
+from sev.actions._destinations import ChoiceDestinations, Destinations, FeatureDestinations
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
 from sev.actions._ground import (
+    CellKey,
     ChoiceGround,
     Ground,
     NumberGround,
@@ -26,25 +27,12 @@ from sev.actions._ground import (
     distinct_cells,
     holds_missing,
 )
+from sev.actions._number_traits import NumberTraits, number_destinations
 from sev.actions._rules import Rule
 from sev.core import suggest_name
 from sev.exceptions import UnknownFeatureError
 from sev.space import FeatureSpace
-from sev.typing import BoolArray, FloatArray, IntArray, Values
-
-
-class _NumberTraits(NamedTuple):
-    """What actions and background say about one number, whatever the row."""
-
-    number: int
-    column: Any
-    ground: NumberGround
-    limits: Any
-    rises: bool
-    falls: bool
-    may_be_missing: bool
-    step: float | None
-    weight: float
+from sev.typing import BoolArray, Cell, Cells, ColumnLabel, FloatArray, IntArray, Values
 
 
 class Order(NamedTuple):
@@ -98,7 +86,8 @@ class BoundActions:
         float
             1 where none was given.
         """
-        return float(self._entry("costs", number, 1.0))
+        cost = find_entry(self.actions.costs, self.space, number)
+        return 1.0 if cost is None else float(cost)
 
     def step(self, number: int) -> float | None:
         """Distance of the permitted values of a number.
@@ -114,9 +103,8 @@ class BoundActions:
             None where all values are permitted.
         """
         ground = self.ground.features[number]
-        default = ground.step if isinstance(ground, NumberGround) else None
-        step: float | None = self._entry("steps", number, default)
-        return step
+        step = find_entry(self.actions.steps, self.space, number)
+        return ground.step if step is None and isinstance(ground, NumberGround) else step
 
     def cells(self, rule: Rule, rows: pd.DataFrame) -> dict[str, pd.Series]:
         """The columns that a rule names.
@@ -217,23 +205,23 @@ class BoundActions:
         numbers = [one for one in self._number_traits if not frozen[one.number]]
         features: list[FeatureDestinations] = [None] * len(self.space)
         cells = CellTable(queries)
-        for one, mine in zip(numbers, self._numbers(numbers, cells, assigned, values), strict=True):
+        for one, mine in zip(numbers, number_destinations(numbers, cells, assigned, values), strict=True):
             features[one.number] = mine
         are_numbers = {one.number for one in self._number_traits}
         for number in range(len(self.space)):
             if not frozen[number] and number not in are_numbers:
-                features[number] = self._choices(number, cells, references, assigned, values)
+                features[number] = self._choice_destinations(number, cells, references, assigned, values)
         return Destinations(features=tuple(features))
 
     @cached_property
-    def _number_traits(self) -> tuple[_NumberTraits, ...]:
+    def _number_traits(self) -> tuple[NumberTraits, ...]:
         """What is written about each number whose values are not listed; the same for all rows."""
         return tuple(
-            _NumberTraits(
+            NumberTraits(
                 number=number,
                 column=self.space.features[number].columns[0],
                 ground=ground,
-                limits=self._entry("within", number, None),
+                limits=find_entry(self.actions.within, self.space, number),
                 rises=self._is_named("increase", number),
                 falls=self._is_named("decrease", number),
                 may_be_missing=self._is_named("allow_missing", number),
@@ -244,63 +232,22 @@ class BoundActions:
             if isinstance(ground, NumberGround) and self.is_number(number)
         )
 
-    @staticmethod
-    def _numbers(
-        numbers: Sequence[_NumberTraits], cells: CellTable, assigned: IntArray, values: Values
-    ) -> list[NumberDestinations]:
-        """Destinations of numbers, all at once; tables of shape (n_numbers, n_rows)."""
-        if not numbers:
-            return []
-        old = cells.numbers([one.column for one in numbers])
-        low, high = np.full_like(old, -np.inf), np.full_like(old, np.inf)
-        if values == "any":
-            low[:] = np.array([one.ground.low for one in numbers])[:, None]
-            high[:] = np.array([one.ground.high for one in numbers])[:, None]
-        elif values == "typical":
-            low, high = (np.array([one.ground.band[assigned, end] for one in numbers]) for end in (0, 1))
-        for place, one in enumerate(numbers):
-            if one.limits is not None:
-                at_least, at_most = one.limits.limits(old[place])
-                low[place], high[place] = np.maximum(low[place], at_least), np.minimum(high[place], at_most)
-            if one.rises:
-                low[place] = np.maximum(low[place], old[place])
-            if one.falls:
-                high[place] = np.minimum(high[place], old[place])
-        # a change from a missing value, or within a band that is not known, has no limits: nothing is permitted
-        unknown = np.isnan(low) | np.isnan(high)
-        low[unknown], high[unknown] = np.inf, -np.inf
-        missing = np.array([one.may_be_missing for one in numbers])[:, None] & ~np.isnan(old)
-        origin = np.zeros(old.shape[1])
-        return [
-            NumberDestinations(
-                old=old[place],
-                low=low[place],
-                high=high[place],
-                step=one.step,
-                origin=origin,
-                missing=missing[place],
-                scale=one.ground.scale,
-                weight=one.weight,
-            )
-            for place, one in enumerate(numbers)
-        ]
-
-    def _choices(
+    def _choice_destinations(
         self, number: int, cells: CellTable, references: pd.DataFrame, assigned: IntArray, values: Values
     ) -> ChoiceDestinations:
         queries = cells.frame
         choices, names, is_ordered = self._choices_of(number)
-        old = self._places(number, cells, choices)
+        old = self._find_places(number, cells, choices)
         allowed = np.ones((len(old), len(choices)), dtype=np.bool_)
         if self._is_named("allow_missing", number):
-            missing = self._missing(number)
-            if cells_key(missing) not in self._keys(number, choices):
+            missing = self._missing_of(number)
+            if cells_key(missing) not in self._keys_of(number, choices):
                 choices = (*choices, missing)
                 allowed = np.column_stack([allowed, np.ones(len(old), dtype=np.bool_)])
-                old = self._places(number, cells, choices)
+                old = self._find_places(number, cells, choices)
         else:
             allowed[:, self._are_missing(number, choices)] = False
-        listed = self._entry("allowed", number, None)
+        listed = find_entry(self.actions.allowed, self.space, number)
         if listed is not None:
             allowed[:, : len(names)] &= _allowed_moves(listed, names, old)
         if is_ordered:
@@ -315,42 +262,42 @@ class BoundActions:
             allowed &= np.arange(len(choices))[None, :] == wanted[:, None]
         own = np.flatnonzero(old >= 0)
         allowed[own, old[own]] = False
-        distances = self._distances(number, queries, choices)
+        distances = self._measure_distances(number, queries, choices)
         return ChoiceDestinations(
             choices=choices, old=old, allowed=allowed, weight=self.weight(number), distances=distances
         )
 
-    def _distances(self, number: int, queries: pd.DataFrame, choices: Sequence[tuple[Any, ...]]) -> FloatArray | None:
+    def _measure_distances(self, number: int, queries: pd.DataFrame, choices: Sequence[Cells]) -> FloatArray | None:
         """How far listed values of a number are from the queries' own; None where choices are not numbers."""
         ground = self.ground.features[number]
         if not isinstance(ground, NumberGround):
             return None
         [column] = self.space.features[number].columns
-        values = np.array([float(one) for (one,) in choices], dtype=np.float64)
+        values = np.array([one for (one,) in choices], dtype=np.float64)
         moved = np.abs(values[None, :] - as_numbers(queries[column])[:, None]) / ground.scale
         return np.where(np.isnan(moved), 1.0, moved)
 
-    def _choices_of(self, number: int) -> tuple[tuple[tuple[Any, ...], ...], tuple[Any, ...], bool]:
+    def _choices_of(self, number: int) -> tuple[tuple[Cells, ...], tuple[Cell, ...], bool]:
         """The values of a feature without numbers, their names, and whether they have an order."""
         ground = self.ground.features[number]
         if isinstance(ground, ChoiceGround):
             return ground.choices, ground.names, ground.is_ordered
-        listed = self._entry("allowed", number, ())
+        listed = find_entry(self.actions.allowed, self.space, number)
         values = sorted({float(one) for one in every_value(listed)})
         return tuple((one,) for one in values), tuple(values), True
 
-    def _keys(self, number: int, choices: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...]]:
+    def _keys_of(self, number: int, choices: Sequence[Cells]) -> Sequence[tuple[CellKey, ...]]:
         """Choices as keys of a dictionary: those of the background are known."""
         ground = self.ground.features[number]
         if isinstance(ground, ChoiceGround) and choices is ground.choices:
             return ground.keys
         return [cells_key(one) for one in choices]
 
-    def _missing(self, number: int) -> tuple[Any, ...]:
+    def _missing_of(self, number: int) -> Cells:
         ground = self.ground.features[number]
         return ground.missing if isinstance(ground, ChoiceGround) else (np.nan,)
 
-    def places(self, number: int, rows: pd.DataFrame, choices: Sequence[tuple[Any, ...]]) -> IntArray:
+    def places(self, number: int, rows: pd.DataFrame, choices: Sequence[Cells]) -> IntArray:
         """Where the values of rows stand among choices; -1 where they do not.
 
         Parameters
@@ -367,9 +314,9 @@ class BoundActions:
         ndarray of int64
             One for each row.
         """
-        return self._places(number, CellTable(rows), choices)
+        return self._find_places(number, CellTable(rows), choices)
 
-    def _places(self, number: int, cells: CellTable, choices: Sequence[tuple[Any, ...]]) -> IntArray:
+    def _find_places(self, number: int, cells: CellTable, choices: Sequence[Cells]) -> IntArray:
         columns = self.space.features[number].columns
         ground = self.ground.features[number]
         if isinstance(ground, ChoiceGround) and choices is ground.choices:
@@ -377,16 +324,16 @@ class BoundActions:
                 return find_rows(ground.table, cells.plain(columns))
             place = ground.place_of
         else:
-            place = {key: index for index, key in enumerate(self._keys(number, choices))}
+            place = {key: index for index, key in enumerate(self._keys_of(number, choices))}
         distinct, kind = distinct_cells([cells.frame[column] for column in columns])
         return np.array([place.get(cells_key(one), -1) for one in distinct], dtype=np.int64)[kind]
 
-    def _are_missing(self, number: int, choices: Sequence[tuple[Any, ...]]) -> BoolArray:
+    def _are_missing(self, number: int, choices: Sequence[Cells]) -> BoolArray:
         """Choices with a missing cell."""
         ground = self.ground.features[number]
         if isinstance(ground, ChoiceGround) and choices is ground.choices:
             return ground.are_missing
-        return holds_missing(self._keys(number, choices))
+        return holds_missing(self._keys_of(number, choices))
 
     def is_ordered(self, number: int) -> bool:
         """Whether the choices of a feature have an order.
@@ -403,7 +350,7 @@ class BoundActions:
         """
         return self._choices_of(number)[2]
 
-    def order_of(self, number: int, choices: Sequence[tuple[Any, ...]], rows: pd.DataFrame) -> Order:
+    def order_of(self, number: int, choices: Sequence[Cells], rows: pd.DataFrame) -> Order:
         """Where choices, and the values of rows, stand in the order of a feature.
 
         Parameters
@@ -422,9 +369,9 @@ class BoundActions:
         """
         [column] = self.space.features[number].columns
         if isinstance(self.ground.features[number], NumberGround):
-            return Order(np.array([float(one) for (one,) in choices]), as_numbers(rows[column]))
+            return Order(np.array([one for (one,) in choices], dtype=np.float64), as_numbers(rows[column]))
         known = self._choices_of(number)[0]
-        place = {key: float(index) for index, key in enumerate(self._keys(number, known))}
+        place = {key: float(index) for index, key in enumerate(self._keys_of(number, known))}
         places = self.places(number, rows, known).astype(np.float64)
         return Order(
             np.array([place.get(cells_key(one), np.nan) for one in choices]), np.where(places < 0, np.nan, places)
@@ -443,7 +390,10 @@ class BoundActions:
         bool
             False for categories, one-hot groups, and numbers of which the actions list the values.
         """
-        return isinstance(self.ground.features[number], NumberGround) and self._entry("allowed", number, None) is None
+        return (
+            isinstance(self.ground.features[number], NumberGround)
+            and find_entry(self.actions.allowed, self.space, number) is None
+        )
 
     def is_limited(self, number: int) -> bool:
         """Whether actions say which values of a list a feature may become; all that occur, if not.
@@ -459,7 +409,7 @@ class BoundActions:
             True also where it may become missing.
         """
         named = any(self._is_named(entry, number) for entry in ("increase", "decrease", "allow_missing"))
-        return named or self._entry("allowed", number, None) is not None
+        return named or find_entry(self.actions.allowed, self.space, number) is not None
 
     def may_become(self, number: int, rows: pd.DataFrame) -> BoolArray:
         """Whether a feature that no action limits may become what it is in each of some rows.
@@ -484,14 +434,11 @@ class BoundActions:
 
     # -- entries by number of the feature ------------------------------------------------------------------------------
 
-    def _entry(self, entry: str, number: int, default: Any) -> Any:
-        return entry_of(self.actions, self.space, entry, number, default)
-
     def _is_named(self, entry: str, number: int) -> bool:
         return is_named(self.actions, self.space, entry, number)
 
 
-def column_of(space: FeatureSpace, name: str) -> Any:
+def column_of(space: FeatureSpace, name: str) -> ColumnLabel:
     """The column that a name in a rule stands for.
 
     Parameters
@@ -520,7 +467,7 @@ def column_of(space: FeatureSpace, name: str) -> Any:
     raise UnknownFeatureError(f"rules name {name!r}, which is not a feature{suggest_name(name, list(known))}")
 
 
-def _allowed_moves(listed: Any, names: Sequence[Any], old: IntArray) -> BoolArray:
+def _allowed_moves(listed: Allowed, names: Sequence[Cell], old: IntArray) -> BoolArray:
     """Which of the named values each row may move to."""
     keys = [None if name is None else cell_key(name) for name in names]
     if not isinstance(listed, Mapping):

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
 from sev.exceptions import InputError
-from sev.typing import FloatArray
+from sev.typing import FloatArray, Parsed
 
 _CHANGE = re.compile(r"\s*([+-])\s*(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?\s*(%?)\s*")
 
@@ -139,7 +139,7 @@ class Shifts:
         return f"({str(self.low)!r}, {str(self.high)!r})"
 
 
-def read_limits(name: str, given: Any) -> Between | Shifts:
+def read_limits(name: str, given: Parsed) -> Between | Shifts:
     """An entry of ``within``: bounds, a mapping with ``between``, or a pair of changes."""
     if isinstance(given, (Between, Shifts)):
         return given
@@ -173,7 +173,7 @@ def _read_shift(name: str, text: str) -> Shift:
     return Shift(amount / 100 if percent else amount, bool(percent))
 
 
-def _is_pair(value: Any) -> bool:
+def _is_pair(value: Parsed) -> TypeGuard[Sequence[Parsed]]:
     return isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sev.core import distinct_rows
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, ColumnLabel, FloatArray, IntArray
 
 #: Comparisons of rows with choices that are made at once; of more the rows that differ are found first.
 _MOST_COMPARED = 100_000
@@ -39,14 +38,14 @@ class CellTable:
         return table
 
     @cached_property
-    def _place_of(self) -> dict[Any, int]:
+    def _place_of(self) -> dict[ColumnLabel, int]:
         return {name: place for place, name in enumerate(self.frame.columns.tolist())}
 
-    def plain(self, columns: Sequence[Any]) -> FloatArray:
+    def plain(self, columns: Sequence[ColumnLabel]) -> FloatArray:
         """Some columns of a table of nothing but float64; (n_rows, n_columns)."""
         return self._table[:, [self._place_of[column] for column in columns]]
 
-    def numbers(self, columns: Sequence[Any]) -> FloatArray:
+    def numbers(self, columns: Sequence[ColumnLabel]) -> FloatArray:
         """Some columns of numbers as float64, a copy, NaN where a value is missing; (n_columns, n_rows)."""
         if self.is_plain:
             return np.array(self.plain(columns).T, order="C")
@@ -71,11 +70,11 @@ def find_rows(known: FloatArray, rows: FloatArray) -> IntArray:
     """
     if len(rows) > 1 and known.size * len(rows) > _MOST_COMPARED:
         first, kind = distinct_rows(rows)
-        return _compare(known, rows[first])[kind]
-    return _compare(known, rows)
+        return _find_among(known, rows[first])[kind]
+    return _find_among(known, rows)
 
 
-def _compare(known: FloatArray, rows: FloatArray) -> IntArray:
+def _find_among(known: FloatArray, rows: FloatArray) -> IntArray:
     if not len(known):
         return np.full(len(rows), -1, dtype=np.int64)
     same: BoolArray = np.ones((len(rows), len(known)), dtype=np.bool_)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
-from sev.actions._actions import Actions
-from sev.actions._bounds import Between, plain_number
+from sev.actions._actions import Actions, Allowed
+from sev.actions._bounds import Between, Shifts, plain_number
 from sev.actions._grid import first_on_grid, last_on_grid
 from sev.actions._ground import ChoiceGround, FeatureGround, Ground, NumberGround, cell_key
-from sev.actions._rules import Rule
+from sev.actions._rules import Constant, Rule
+from sev.core import suggest_name
 from sev.exceptions import InputError
 from sev.space import FeatureSpace
+from sev.typing import Cell
+
+_Entry = TypeVar("_Entry")
 
 
 def check_actions(
@@ -33,18 +36,17 @@ def check_actions(
         _check_rule(space, ground, rule)
 
 
-def entry_of(actions: Actions, space: FeatureSpace, entry: str, number: int, default: Any) -> Any:
-    """What an entry of the actions says of a feature, by its name or by that of one of its columns."""
-    held: Mapping[str, Any] = getattr(actions, entry)
-    return next((held[name] for name in _aliases(space, number) if name in held), default)
+def find_entry(held: Mapping[str, _Entry], space: FeatureSpace, number: int) -> _Entry | None:
+    """What a mapping of the actions says of a feature, by its name or by that of one of its columns."""
+    return next((held[name] for name in _list_aliases(space, number) if name in held), None)
 
 
 def is_named(actions: Actions, space: FeatureSpace, entry: str, number: int) -> bool:
     """Whether an entry of the actions names a feature, or one of its columns."""
-    return any(name in getattr(actions, entry) for name in _aliases(space, number))
+    return any(name in getattr(actions, entry) for name in _list_aliases(space, number))
 
 
-def _aliases(space: FeatureSpace, number: int) -> tuple[str, ...]:
+def _list_aliases(space: FeatureSpace, number: int) -> tuple[str, ...]:
     feature = space.features[number]
     return tuple(dict.fromkeys([feature.name, *map(str, feature.columns)]))
 
@@ -61,7 +63,7 @@ def _check_names(actions: Actions, space: FeatureSpace) -> None:
 def _check_feature(actions: Actions, space: FeatureSpace, name: str, ground: FeatureGround) -> None:
     number = space.names.index(name)
     if isinstance(ground, NumberGround):
-        for one in every_value(entry_of(actions, space, "allowed", number, ())):
+        for one in every_value(find_entry(actions.allowed, space, number)):
             if isinstance(one, (str, bool)):
                 raise InputError(f"allowed[{name!r}] lists {one!r}, but {name!r} holds numbers: list numbers.")
         return
@@ -71,20 +73,19 @@ def _check_feature(actions: Actions, space: FeatureSpace, name: str, ground: Fea
     for entry in ("increase", "decrease"):
         if is_named(actions, space, entry, number) and not ground.is_ordered:
             raise InputError(
-                f"{entry} names {name!r}, whose values have no order ({_few(ground.names)}): list the permitted "
+                f"{entry} names {name!r}, whose values have no order ({_show_first(ground.names)}): list the permitted "
                 f"moves in allowed, or make the column an ordered category."
             )
     for entry in ("within", "steps"):
         if is_named(actions, space, entry, number):
             raise InputError(f"{entry} names {name!r}, which does not hold numbers: use allowed.")
-    for one in every_value(entry_of(actions, space, "allowed", number, ())):
+    for one in every_value(find_entry(actions.allowed, space, number)):
         if cell_key(one) not in {cell_key(known) for known in ground.names if known is not None}:
-            close = get_close_matches(str(one), [str(known) for known in ground.names], n=1)
-            meant = f" Did you mean {close[0]!r}?" if close else ""
+            meant = suggest_name(one, ground.names)
             quoted = " In YAML, yes and no need quotes." if isinstance(one, bool) else ""
             raise InputError(
-                f"allowed[{name!r}] lists {one!r}, which the background does not hold.{meant}{quoted} "
-                f"It holds {_few(ground.names)}."
+                f"allowed[{name!r}] lists {one!r}, which the background does not hold{meant}{quoted} "
+                f"It holds {_show_first(ground.names)}."
             )
 
 
@@ -96,7 +97,7 @@ def _check_group(actions: Actions, space: FeatureSpace, name: str, number: int) 
             if column in getattr(actions, entry):
                 raise InputError(
                     f"{entry} names {column!r}, which moves together with the other columns of the group {name!r} "
-                    f"({_few(columns)}): take it out of the group, or state it in rules."
+                    f"({_show_first(columns)}): take it out of the group, or state it in rules."
                 )
 
 
@@ -106,7 +107,7 @@ def _check_limits(
     ground: Ground,
     step_of: Callable[[int], float | None],
     name: str,
-    limits: Any,
+    limits: Between | Shifts,
 ) -> None:
     number = int(np.flatnonzero(space.select([name], what="within"))[0])
     held = ground.features[number]
@@ -175,7 +176,7 @@ def _check_rule(space: FeatureSpace, ground: Ground, rule: Rule) -> None:
             if not held <= {int, float, bool}:
                 raise InputError(
                     f"rules: {rule.text!r} calculates with {name!r}, which does not hold numbers "
-                    f"({_few(mine.names)}): compare it with one of its values."
+                    f"({_show_first(mine.names)}): compare it with one of its values."
                 )
 
 
@@ -187,21 +188,22 @@ def _check_texts(rule: Rule, name: str, ground: FeatureGround, *, n_columns: int
                 f"rules: {rule.text!r} compares {name!r} with {text!r}, but {name!r} holds numbers: write a number."
             )
         if n_columns == 1 and cell_key(text) not in {cell_key(known) for known in ground.names}:
-            close = get_close_matches(text, [str(known) for known in ground.names], n=1)
-            meant = f" Did you mean {close[0]!r}?" if close else ""
+            meant = suggest_name(text, ground.names)
             raise InputError(
-                f"rules: {rule.text!r} compares {name!r} with {text!r}, which the background does not hold.{meant} "
-                f"It holds {_few(ground.names)}."
+                f"rules: {rule.text!r} compares {name!r} with {text!r}, which the background does not hold{meant} "
+                f"It holds {_show_first(ground.names)}."
             )
 
 
-def every_value(listed: Any) -> list[Any]:
+def every_value(listed: Allowed | None) -> list[Constant]:
     """All values that an entry of ``allowed`` lists, those to move from and those to move to."""
+    if listed is None:
+        return []
     if isinstance(listed, Mapping):
         return [*listed, *(one for new in listed.values() for one in new)]
     return list(listed)
 
 
-def _few(names: Sequence[Any]) -> str:
+def _show_first(names: Sequence[Cell]) -> str:
     shown = ", ".join(repr(name) for name in names[:6])
     return f"{shown}, ..." if len(names) > 6 else shown

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from sev.actions._grid import first_on_grid, last_on_grid, on_grid
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, Cells, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,7 +104,7 @@ class ChoiceDestinations:
         1 to or from a missing value. None: every change costs ``weight``.
     """
 
-    choices: tuple[tuple[Any, ...], ...]
+    choices: tuple[Cells, ...]
     old: IntArray
     allowed: BoolArray
     weight: float

@@ -53,7 +53,7 @@ def first_on_grid(low: FloatArray, step: float, origin: FloatArray | float = 0.0
         Steps from the origin.
     """
     quotient = (low - origin) / step
-    return np.where(np.isfinite(quotient), np.ceil(quotient - _slack(quotient)), quotient)
+    return np.where(np.isfinite(quotient), np.ceil(quotient - _rounding_slack(quotient)), quotient)
 
 
 def last_on_grid(high: FloatArray, step: float, origin: FloatArray | float = 0.0) -> FloatArray:
@@ -74,9 +74,9 @@ def last_on_grid(high: FloatArray, step: float, origin: FloatArray | float = 0.0
         Steps from the origin.
     """
     quotient = (high - origin) / step
-    return np.where(np.isfinite(quotient), np.floor(quotient + _slack(quotient)), quotient)
+    return np.where(np.isfinite(quotient), np.floor(quotient + _rounding_slack(quotient)), quotient)
 
 
-def _slack(quotient: FloatArray) -> FloatArray:
+def _rounding_slack(quotient: FloatArray) -> FloatArray:
     slack: FloatArray = np.asarray(_SLACK + 4 * np.finfo(np.float64).eps * np.abs(quotient))
     return np.where(np.isfinite(slack), slack, 0.0)

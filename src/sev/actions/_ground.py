@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from sev.core import distinct_rows
+from sev.core import distinct_rows, python_value
 from sev.references import Background, holds_integers
 from sev.space import Feature
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, Cell, Cells, FloatArray, IntArray
 
 #: Half the width of the band of quantiles around the reference's own position that is typical.
 BAND = 0.1
 _MOST_OBSERVED = 64
+
+#: A cell by its type and its value: equal for cells that are one value, and for no others.
+CellKey: TypeAlias = tuple[str, Hashable]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +65,18 @@ class ChoiceGround:
         How a missing value is written.
     """
 
-    choices: tuple[tuple[Any, ...], ...]
-    names: tuple[Any, ...]
+    choices: tuple[Cells, ...]
+    names: tuple[Cell, ...]
     is_ordered: bool
-    missing: tuple[Any, ...]
+    missing: Cells
 
     @cached_property
-    def keys(self) -> tuple[tuple[Any, ...], ...]:
+    def keys(self) -> tuple[tuple[CellKey, ...], ...]:
         """The choices as keys of a dictionary."""
         return tuple(map(cells_key, self.choices))
 
     @cached_property
-    def place_of(self) -> dict[tuple[Any, ...], int]:
+    def place_of(self) -> dict[tuple[CellKey, ...], int]:
         """The place of each choice, by its key."""
         return {key: place for place, key in enumerate(self.keys)}
 
@@ -165,7 +168,7 @@ def as_numbers(values: pd.Series) -> FloatArray:
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def cell_key(value: Any) -> Any:
+def cell_key(value: Cell) -> CellKey:
     """A cell as a key of a dictionary: 1 and 1.0 are one value, 1 and True are not, missing values are one.
 
     Parameters
@@ -175,7 +178,7 @@ def cell_key(value: Any) -> Any:
 
     Returns
     -------
-    hashable
+    tuple of str and hashable
         The key.
     """
     if isinstance(value, np.generic):
@@ -189,7 +192,7 @@ def cell_key(value: Any) -> Any:
     return type(value).__name__, value
 
 
-def cells_key(cells: Sequence[Any]) -> tuple[Any, ...]:
+def cells_key(cells: Sequence[Cell]) -> tuple[CellKey, ...]:
     """The same for the cells of several columns.
 
     Parameters
@@ -205,7 +208,7 @@ def cells_key(cells: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(map(cell_key, cells))
 
 
-def holds_missing(keys: Sequence[tuple[Any, ...]]) -> BoolArray:
+def holds_missing(keys: Sequence[tuple[CellKey, ...]]) -> BoolArray:
     """Which keys have a missing cell.
 
     Parameters
@@ -221,7 +224,7 @@ def holds_missing(keys: Sequence[tuple[Any, ...]]) -> BoolArray:
     return np.array([any(cell[0] == "missing" for cell in key) for key in keys], dtype=np.bool_)
 
 
-def distinct_cells(columns: Sequence[pd.Series]) -> tuple[list[tuple[Any, ...]], IntArray]:
+def distinct_cells(columns: Sequence[pd.Series]) -> tuple[list[Cells], IntArray]:
     """The different rows of some columns, and which of them each row is.
 
     Rows are told apart at least as well as by :func:`cell_key`; columns of objects are taken row by row, because 1 and
@@ -313,7 +316,7 @@ def _read_choices(values: pd.Series, references: pd.Series) -> ChoiceGround:
     known = {cell_key(one): one for one in found}
     for one in references.astype(object).tolist():  # a given row may hold what the background does not
         if not pd.isna(one):
-            known.setdefault(cell_key(one), one.item() if isinstance(one, np.generic) else one)
+            known.setdefault(cell_key(one), python_value(one))
     missing = values[values.isna()]
     return ChoiceGround(
         choices=tuple((one,) for one in known.values()),
@@ -327,10 +330,7 @@ def _read_group(feature: Feature, background: Background, references: pd.DataFra
     columns = list(feature.columns)
     rows = pd.concat([background.rows[columns].drop_duplicates(), references[columns].astype(object)])
     known = {
-        tuple(cell_key(cell) for cell in row): tuple(
-            cell.item() if isinstance(cell, np.generic) else cell for cell in row
-        )
-        for row in rows.astype(object).itertuples(index=False, name=None)
+        cells_key(row): tuple(map(python_value, row)) for row in rows.astype(object).itertuples(index=False, name=None)
     }
     choices = tuple(known[key] for key in sorted(known, key=repr))
     return ChoiceGround(
@@ -341,7 +341,7 @@ def _read_group(feature: Feature, background: Background, references: pd.DataFra
     )
 
 
-def _block_name(feature: Feature, cells: tuple[Any, ...]) -> Any:
+def _block_name(feature: Feature, cells: Cells) -> str | None:
     """What the column that is 1 stands for: its name without that of the feature."""
     marked = [column for column, cell in zip(feature.columns, cells, strict=True) if cell == 1]
     if len(marked) != 1 or any(cell not in (0, 1) for cell in cells):

@@ -69,11 +69,11 @@ class KeptRules:
         for rule, applies in zip(self._rules, self._applies, strict=True):
             mine = np.flatnonzero(applies[rows] & kept)
             if mine.size:
-                cells = {name: self._mixed(name, rows[mine], sets[mine]) for name in rule.names}
+                cells = {name: self._mix_cells(name, rows[mine], sets[mine]) for name in rule.names}
                 kept[mine] = ~rule.broken(cells)
         return kept
 
-    def _mixed(self, name: str, rows: IntArray, sets: BoolArray) -> pd.Series:
+    def _mix_cells(self, name: str, rows: IntArray, sets: BoolArray) -> pd.Series:
         own = self._queries[name].iloc[rows].reset_index(drop=True)
         other = self._references[name].iloc[self._assigned[rows]].reset_index(drop=True)
         chosen = sets[:, self._feature[name]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,10 @@ from sev.actions._grid import first_on_grid, last_on_grid, on_grid
 from sev.actions._ground import as_numbers, cell_key
 from sev.core import Recent
 from sev.space import FeatureSpace
-from sev.typing import BoolArray, FloatArray, IntArray
+from sev.typing import BoolArray, Cell, ColumnLabel, FloatArray, IntArray
 
 #: For each column that moves: its new values, and which of them each query has, -1 for the reference's own.
-_Moved = dict[Any, tuple[list[Any], IntArray]]
+_Moved = dict[ColumnLabel, tuple[list[Cell], IntArray]]
 #: Rows of permitted values that are kept for later calls, and how many of them one call may have.
 _MOST_KEPT = 16
 _MOST_ROWS_KEPT = 32
@@ -66,7 +65,7 @@ class PermittedReferences:
         columns = {}
         for column, feature in zip(space.columns, space.column_feature.tolist(), strict=True):
             usable = self.usable[:, feature]
-            columns[column] = rows[column] if usable.all() else _chosen(usable, rows[column], queries[column])
+            columns[column] = rows[column] if usable.all() else _choose_cells(usable, rows[column], queries[column])
         return pd.DataFrame(columns)
 
 
@@ -131,7 +130,7 @@ class NearestReferences:
                 changed = usable[:, number] & (nearest != reference) & ~(np.isnan(nearest) & np.isnan(reference))
                 if changed.any():
                     values, places = np.unique(nearest[changed], return_inverse=True)
-                    moved[column] = _spread(list(values), changed, places)
+                    moved[column] = _place_values(list(values), changed, places)
             elif isinstance(one, ChoiceDestinations):
                 wanted = bound.places(number, references, one.choices)
                 chosen, usable[:, number] = _nearest_choice(bound, number, one, queries, references, assigned)
@@ -139,10 +138,12 @@ class NearestReferences:
                 if changed.any():
                     values, places = np.unique(chosen[changed], return_inverse=True)
                     for place, column in enumerate(feature.columns):
-                        moved[column] = _spread([one.choices[choice][place] for choice in values], changed, places)
-        return self._assemble(assigned, usable, moved)
+                        moved[column] = _place_values(
+                            [one.choices[choice][place] for choice in values], changed, places
+                        )
+        return self._assemble_references(assigned, usable, moved)
 
-    def _assemble(self, assigned: IntArray, usable: BoolArray, moved: _Moved) -> PermittedReferences:
+    def _assemble_references(self, assigned: IntArray, usable: BoolArray, moved: _Moved) -> PermittedReferences:
         """Reference rows with the moved values in place, each once."""
         if not moved:
             return PermittedReferences(self._references, assigned, usable, None)
@@ -160,7 +161,7 @@ class NearestReferences:
         rows = self._references.iloc[distinct[:, 0]].reset_index(drop=True)
         columns = {}
         for place, (column, (values, _)) in enumerate(moved.items(), start=1):
-            columns[column] = _replaced(rows[column], values, distinct[:, place])
+            columns[column] = _replace_cells(rows[column], values, distinct[:, place])
         return pd.DataFrame({name: columns.get(name, rows[name]) for name in rows.columns})
 
 
@@ -227,20 +228,24 @@ def reference_destinations(
     return Destinations(features=tuple(features))
 
 
-def _chosen(usable: BoolArray, rows: pd.Series, queries: pd.Series) -> pd.Series:
+def _choose_cells(usable: BoolArray, rows: pd.Series, queries: pd.Series) -> pd.Series:
     if rows.dtype == queries.dtype and isinstance(rows.dtype, np.dtype) and rows.dtype.kind in "fiub":
         return pd.Series(np.where(usable, rows.to_numpy(), queries.to_numpy()))
     cells = queries.astype(object).to_numpy(copy=True)
     cells[usable] = rows.astype(object).to_numpy()[usable]
     chosen = pd.Series(cells, dtype=object)
     if isinstance(rows.dtype, pd.CategoricalDtype):
-        known = rows.dtype.categories
-        fresh = [one for one in pd.unique(chosen.dropna()) if one not in known]
-        return chosen.astype(pd.CategoricalDtype(known.append(pd.Index(fresh)), ordered=rows.dtype.ordered))
+        return _as_category(chosen, rows.dtype)
     return chosen if rows.dtype == object else chosen.infer_objects()
 
 
-def _spread(values: list[Any], changed: BoolArray, places: IntArray) -> tuple[list[Any], IntArray]:
+def _as_category(cells: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:
+    """Cells in a category, with those that it does not hold behind the others."""
+    fresh = [one for one in pd.unique(cells.dropna()) if one not in dtype.categories]
+    return cells.astype(pd.CategoricalDtype(dtype.categories.append(pd.Index(fresh)), ordered=dtype.ordered))
+
+
+def _place_values(values: list[Cell], changed: BoolArray, places: IntArray) -> tuple[list[Cell], IntArray]:
     """Values, and for each query which of them it has, -1 for the reference's own."""
     everywhere = np.full(len(changed), -1, dtype=np.int64)
     everywhere[changed] = places
@@ -301,7 +306,7 @@ def _nearest_choice(
     return np.where(absent, np.maximum(wanted, 0), best), np.where(absent, usable, nearer)
 
 
-def _replaced(column: pd.Series, values: list[Any], places: IntArray) -> pd.Series:
+def _replace_cells(column: pd.Series, values: list[Cell], places: IntArray) -> pd.Series:
     """A column with some cells replaced, in its own dtype where that holds them."""
     cells = column.astype(object).to_numpy(copy=True)
     chosen = places >= 0
@@ -310,9 +315,7 @@ def _replaced(column: pd.Series, values: list[Any], places: IntArray) -> pd.Seri
     cells[chosen] = fresh[places[chosen]]
     replaced = pd.Series(cells, dtype=object)
     if isinstance(column.dtype, pd.CategoricalDtype):
-        known = column.dtype.categories
-        extra = [one for one in pd.unique(replaced.dropna()) if one not in known]
-        return replaced.astype(pd.CategoricalDtype(known.append(pd.Index(extra)), ordered=column.dtype.ordered))
+        return _as_category(replaced, column.dtype)
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         numbers = pd.Series(replaced.to_numpy(dtype=np.float64, na_value=np.nan))
         integral = bool((numbers == np.floor(numbers)).all())

@@ -11,20 +11,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError
-from sev.typing import BoolArray
+from sev.typing import BoolArray, Cell, FloatArray
 
 _REMEDY = (
     "write a comparison such as 'late_30d <= late_12m' or '2 * a + b <= 100', a condition such as \"student == 'yes'\" "
     "or \"job in ['a', 'b']\", joined by and, or, not, or an implication: \"student == 'yes' -> income <= 1000\""
 )
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+_COMPARE: dict[type[ast.cmpop], np.ufunc] = {
     ast.Lt: np.less,
     ast.LtE: np.less_equal,
     ast.Gt: np.greater,
@@ -35,7 +35,10 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 #: Two sides of a comparison closer than this share of their size are equal: 0.1 + 0.2 is 0.3.
 _ROUNDING = 1e-12
 
-Columns = Mapping[str, Any]
+#: Columns by the names in rules: a table of pandas, or a mapping to arrays or columns.
+Columns: TypeAlias = "pd.DataFrame | Mapping[str, pd.Series | np.ndarray]"
+#: A value that people write in actions: a text, a boolean or a number.
+Constant: TypeAlias = str | bool | int | float
 
 
 class Truth(NamedTuple):
@@ -151,7 +154,7 @@ class Rule:
     def __str__(self) -> str:
         return self.text
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Rule], tuple[str]]:
         return Rule, (self.text,)  # what was parsed holds closures
 
 
@@ -171,32 +174,34 @@ class _Parser:
         self._in_premise = False
         self._has_negation = re.search(r"\bnot\b", text) is not None
         self._stand_ins: dict[str, str] = {}
-        premise, conclusion = self._split()
-        self.condition = self._parse(conclusion)
+        premise, conclusion = self._split_implication()
+        self.condition = self._parse_text(conclusion)
         if premise is not None:
             self.only_compares = False
             self._in_premise = True
-            self.condition = _either(_negated(self._parse(premise)), self.condition)
+            self.condition = _require_either(_negate(self._parse_text(premise)), self.condition)
 
-    def _refuse(self, why: str) -> InputError:
+    def _make_error(self, why: str) -> InputError:
         return InputError(f"rules: {self._text!r} cannot be read: {why}. {_REMEDY[0].upper()}{_REMEDY[1:]}.")
 
-    def _split(self) -> tuple[str | None, str]:
+    def _split_implication(self) -> tuple[str | None, str]:
         """Premise and conclusion; names in backticks get names that Python takes."""
         # quoted text is hidden, so that an arrow or a "then" inside a category splits nothing
         hidden = _QUOTED.sub(lambda match: "\0" * len(match.group()), self._text)
         started = re.match(r"\s*if\s", hidden)
         marks = list(re.finditer(r"\sthen\s" if started else r"->", hidden))
         if started and "->" in hidden:
-            raise self._refuse("it has both 'if' and '->'")
+            raise self._make_error("it has both 'if' and '->'")
         if len(marks) > 1 or (started and not marks):
-            raise self._refuse("'if' needs one 'then'" if started else "it has more than one '->'")
+            raise self._make_error("'if' needs one 'then'" if started else "it has more than one '->'")
         if not marks:
-            return None, self._named(self._text)
+            return None, self._replace_quoted_names(self._text)
         first = started.end() if started else 0
-        return self._named(self._text[first : marks[0].start()]), self._named(self._text[marks[0].end() :])
+        return self._replace_quoted_names(self._text[first : marks[0].start()]), self._replace_quoted_names(
+            self._text[marks[0].end() :]
+        )
 
-    def _named(self, text: str) -> str:
+    def _replace_quoted_names(self, text: str) -> str:
         def stand_in(match: re.Match[str]) -> str:
             if not match.group().startswith("`"):
                 return match.group()
@@ -206,129 +211,129 @@ class _Parser:
 
         return _QUOTED.sub(stand_in, text).strip()
 
-    def _parse(self, text: str) -> Callable[[Columns], Truth]:
+    def _parse_text(self, text: str) -> Callable[[Columns], Truth]:
         try:
             tree = ast.parse(text, mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise self._refuse(f"{text!r} is not a condition") from error
-        return self._condition(tree.body)
+            raise self._make_error(f"{text!r} is not a condition") from error
+        return self._read_condition(tree.body)
 
-    def _condition(self, node: ast.expr) -> Callable[[Columns], Truth]:
+    def _read_condition(self, node: ast.expr) -> Callable[[Columns], Truth]:
         if isinstance(node, ast.BoolOp):
             self.only_compares &= isinstance(node.op, ast.And)
-            parts = [self._condition(one) for one in node.values]
+            parts = [self._read_condition(one) for one in node.values]
             joined = parts[0]
             for part in parts[1:]:
-                joined = _either(joined, part) if isinstance(node.op, ast.Or) else _both(joined, part)
+                joined = _require_either(joined, part) if isinstance(node.op, ast.Or) else _require_both(joined, part)
             return joined
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.only_compares = False
-            return _negated(self._condition(node.operand))
+            return _negate(self._read_condition(node.operand))
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
-            steps = [self._comparison(*one) for one in zip(sides[:-1], node.ops, sides[1:], strict=True)]
+            steps = [self._read_comparison(*one) for one in zip(sides[:-1], node.ops, sides[1:], strict=True)]
             joined = steps[0]
             for step in steps[1:]:
-                joined = _both(joined, step)
+                joined = _require_both(joined, step)
             return joined
         if isinstance(node, ast.Name):
             self.only_compares = False
-            self.booleans[self._name(node)] = None
-            self._count_equality(self._name(node), [True])
-            return _is_true(self._name(node))
-        raise self._refuse(f"{ast.unparse(node)!r} is not a condition")
+            self.booleans[self._note_name(node)] = None
+            self._count_equality(self._note_name(node), [True])
+            return _is_true(self._note_name(node))
+        raise self._make_error(f"{ast.unparse(node)!r} is not a condition")
 
-    def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Callable[[Columns], Truth]:
+    def _read_comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Callable[[Columns], Truth]:
         if isinstance(op, (ast.In, ast.NotIn)):
             if not isinstance(left, ast.Name) or not isinstance(right, (ast.List, ast.Tuple, ast.Set)):
-                raise self._refuse("'in' takes a feature and a list of values")
-            values = [self._constant(one) for one in right.elts]
+                raise self._make_error("'in' takes a feature and a list of values")
+            values = [self._read_constant(one) for one in right.elts]
             self.only_compares = False
-            self._count_equality(self._name(left), values)
-            self._note_texts(self._name(left), values)
-            found = _is_any_of(self._name(left), values)
-            return found if isinstance(op, ast.In) else _negated(found)
+            self._count_equality(self._note_name(left), values)
+            self._note_texts(self._note_name(left), values)
+            found = _is_any_of(self._note_name(left), values)
+            return found if isinstance(op, ast.In) else _negate(found)
         if type(op) not in _COMPARE:
-            raise self._refuse("'is' is not known: use ==")
+            raise self._make_error("'is' is not known: use ==")
         if isinstance(left, ast.Constant) and not _is_number(left):
             left, right = right, left
         if isinstance(right, ast.Constant) and not _is_number(right):
             if not isinstance(left, ast.Name) or not isinstance(op, (ast.Eq, ast.NotEq)):
-                raise self._refuse(f"{right.value!r} can only be compared with a feature, by == or !=")
+                raise self._make_error(f"{right.value!r} can only be compared with a feature, by == or !=")
             self.only_compares = False
-            self._count_equality(self._name(left), [right.value])
-            self._note_texts(self._name(left), [right.value])
-            found = _is_any_of(self._name(left), [right.value])
-            return found if isinstance(op, ast.Eq) else _negated(found)
+            self._count_equality(self._note_name(left), [right.value])
+            self._note_texts(self._note_name(left), [right.value])
+            found = _is_any_of(self._note_name(left), [right.value])
+            return found if isinstance(op, ast.Eq) else _negate(found)
         self.n_comparisons += 1
         is_ordered = not isinstance(op, (ast.Eq, ast.NotEq))
         self.is_ordered &= is_ordered
-        weights = self._linear(left)
-        for name, weight in self._linear(right).items():
+        weights = self._read_sum(left)
+        for name, weight in self._read_sum(right).items():
             weights[name] = weights.get(name, 0.0) - weight
         self.only_compares &= not isinstance(op, ast.NotEq)
         closed = (ast.Lt, ast.Gt) if self._in_premise else (ast.LtE, ast.GtE)
         is_closed = isinstance(op, closed) and not self._has_negation
         self.comparisons.append(Comparison(weights, type(op), is_ordered=is_ordered, is_closed=is_closed))
-        return _compared(weights, _COMPARE[type(op)])
+        return _compare_sum(weights, _COMPARE[type(op)])
 
-    def _count_equality(self, name: str, values: list[Any]) -> None:
+    def _count_equality(self, name: str, values: Sequence[Cell]) -> None:
         """Note that a feature is compared with values, which may be numbers."""
         if not all(isinstance(one, str) for one in values):
             self.n_comparisons, self.is_ordered = self.n_comparisons + 1, False
             self.comparisons.append(Comparison({name: 1.0}, ast.Eq, is_ordered=False, is_closed=True))
 
-    def _note_texts(self, name: str, values: list[Any]) -> None:
+    def _note_texts(self, name: str, values: Sequence[Cell]) -> None:
         self.texts.setdefault(name, []).extend(one for one in values if isinstance(one, str))
 
-    def _constant(self, node: ast.expr) -> Any:
+    def _read_constant(self, node: ast.expr) -> Constant:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            value = self._constant(node.operand)
+            value = self._read_constant(node.operand)
             if isinstance(value, (int, float)):
                 return -value
         if not isinstance(node, ast.Constant) or not isinstance(node.value, (str, bool, int, float)):
-            raise self._refuse(f"{ast.unparse(node)!r} is not a value")
+            raise self._make_error(f"{ast.unparse(node)!r} is not a value")
         return node.value
 
-    def _name(self, node: ast.Name) -> str:
+    def _note_name(self, node: ast.Name) -> str:
         name = self._stand_ins.get(node.id, node.id)
         self.names[name] = None
         return name
 
-    def _linear(self, node: ast.expr) -> dict[str, float]:
+    def _read_sum(self, node: ast.expr) -> dict[str, float]:
         """Weight of each feature in a sum; the constant has the name "" ."""
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
             return {"": float(node.value)}
         if isinstance(node, ast.Name):
-            name = self._name(node)
+            name = self._note_name(node)
             self.numbers[name] = None
             return {name: 1.0}
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
             sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
-            return {name: sign * weight for name, weight in self._linear(node.operand).items()}
+            return {name: sign * weight for name, weight in self._read_sum(node.operand).items()}
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
-            left, right = self._linear(node.left), self._linear(node.right)
+            left, right = self._read_sum(node.left), self._read_sum(node.right)
             if isinstance(node.op, (ast.Add, ast.Sub)):
                 sign = 1.0 if isinstance(node.op, ast.Add) else -1.0
                 return {name: left.get(name, 0.0) + sign * right.get(name, 0.0) for name in {**left, **right}}
             if isinstance(node.op, ast.Mult) and set(left) == {""}:
                 left, right = right, left
             if set(right) != {""}:
-                raise self._refuse(f"{ast.unparse(node)!r} is not linear: features may only be added and scaled")
+                raise self._make_error(f"{ast.unparse(node)!r} is not linear: features may only be added and scaled")
             factor = right[""]
             if isinstance(node.op, ast.Div):
                 if factor == 0:
-                    raise self._refuse(f"{ast.unparse(node)!r} divides by zero")
+                    raise self._make_error(f"{ast.unparse(node)!r} divides by zero")
                 factor = 1.0 / factor
             return {name: weight * factor for name, weight in left.items()}
-        raise self._refuse(f"{ast.unparse(node)!r} is not a sum of features")
+        raise self._make_error(f"{ast.unparse(node)!r} is not a sum of features")
 
 
 def _is_number(node: ast.Constant) -> bool:
     return isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
 
 
-def _both(one: Callable[[Columns], Truth], other: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
+def _require_both(one: Callable[[Columns], Truth], other: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
     def joined(columns: Columns) -> Truth:
         a, b = one(columns), other(columns)
         return Truth(a.true & b.true, a.false | b.false)
@@ -336,7 +341,7 @@ def _both(one: Callable[[Columns], Truth], other: Callable[[Columns], Truth]) ->
     return joined
 
 
-def _either(one: Callable[[Columns], Truth], other: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
+def _require_either(one: Callable[[Columns], Truth], other: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
     def joined(columns: Columns) -> Truth:
         a, b = one(columns), other(columns)
         return Truth(a.true | b.true, a.false & b.false)
@@ -344,7 +349,7 @@ def _either(one: Callable[[Columns], Truth], other: Callable[[Columns], Truth]) 
     return joined
 
 
-def _negated(condition: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
+def _negate(condition: Callable[[Columns], Truth]) -> Callable[[Columns], Truth]:
     def negated(columns: Columns) -> Truth:
         truth = condition(columns)
         return Truth(truth.false, truth.true)
@@ -352,10 +357,10 @@ def _negated(condition: Callable[[Columns], Truth]) -> Callable[[Columns], Truth
     return negated
 
 
-def _compared(weights: dict[str, float], compare: Callable[[Any, Any], Any]) -> Callable[[Columns], Truth]:
+def _compare_sum(weights: dict[str, float], compare: np.ufunc) -> Callable[[Columns], Truth]:
     def condition(columns: Columns) -> Truth:
-        total: Any = weights.get("", 0.0)
-        size: Any = abs(total)
+        total: float | FloatArray = weights.get("", 0.0)
+        size: float | FloatArray = abs(weights.get("", 0.0))
         for name, weight in weights.items():
             if name:
                 term = weight * pd.Series(columns[name]).to_numpy(dtype=np.float64, na_value=np.nan)
@@ -368,7 +373,7 @@ def _compared(weights: dict[str, float], compare: Callable[[Any, Any], Any]) -> 
     return condition
 
 
-def _is_any_of(name: str, values: list[Any]) -> Callable[[Columns], Truth]:
+def _is_any_of(name: str, values: Sequence[Cell]) -> Callable[[Columns], Truth]:
     def condition(columns: Columns) -> Truth:
         cells = pd.Series(columns[name]).astype(object)
         known = cells.notna().to_numpy()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from sev.actions._bounds import plain_number
 from sev.actions._ground import as_numbers
+from sev.core import python_value
 from sev.exceptions import InputError
 from sev.references import holds_integers
 from sev.space import FeatureSpace, TableForm, is_quantity
-from sev.typing import FloatArray, NativeTable
+from sev.typing import ColumnLabel, FloatArray, LabelsLike, NativeTable
 
 _NEVER_FALLS = re.compile(r"(^|[^a-z])(age|tenure|seniority|years?_since|months?_since|time_since)([^a-z]|$)", re.I)
 _PROTECTED = re.compile(
@@ -45,7 +45,7 @@ _EXACT_INTEGERS = 2.0**53
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
+def suggest_actions(X_train: NativeTable, y_train: LabelsLike | None = None) -> str:
     """Propose actions as a YAML file in which every line is commented out and states its evidence.
 
     Nothing is applied: a person removes the comment marks of the lines that are right, and reads the file with
@@ -112,12 +112,12 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
     ]
     integers = [name for name, column in singles if name in numbers and holds_integers(frame[column])]
     sections = {
-        "frozen": _frozen(frozen, protected_values),
-        "increase": _by_name([*numbers], _NEVER_FALLS, "by its name, it never falls with time"),
-        "within": _bounds(numbers, codes, labels),
-        "allowed": _categories(frame, [(name, column) for name, column in singles if name not in numbers]),
-        "steps": (_step(name, numbers[name]) for name in integers),
-        "rules": _relations(numbers, len(frame)),
+        "frozen": _propose_frozen(frozen, protected_values),
+        "increase": _propose_by_name([*numbers], _NEVER_FALLS, "by its name, it never falls with time"),
+        "within": _propose_bounds(numbers, codes, labels),
+        "allowed": _propose_values(frame, [(name, column) for name, column in singles if name not in numbers]),
+        "steps": (_propose_step(name, numbers[name]) for name in integers),
+        "rules": _propose_rules(numbers, len(frame)),
     }
     for entry, proposals in sections.items():
         found = list(proposals)
@@ -134,23 +134,24 @@ def _find_protected_value(column: pd.Series) -> str | None:
     return next((text for text in texts if _has_word(text, _PROTECTED_VALUES)), None)
 
 
-def _frozen(names: list[str], protected_values: Mapping[str, str | None]) -> Iterator[str]:
+def _propose_frozen(names: list[str], protected_values: Mapping[str, str | None]) -> Iterator[str]:
     for name in names:
         protected = _has_word(name, _PROTECTED)
         what = (
             "a protected attribute" if protected else "a place or an origin, which may stand for a protected attribute"
         )
         if protected or _has_word(name, _ORIGIN):
-            yield f"- {_quoted(name)}  # by its name, {what}: nobody is to be asked to change it"
+            yield f"- {_quote_name(name)}  # by its name, {what}: nobody is to be asked to change it"
             continue
         value = _one_line(json.dumps(protected_values[name], ensure_ascii=False))
-        yield f"- {_quoted(name)}  # by its value {value}, a protected attribute: nobody is to be asked to change it"
+        evidence = f"by its value {value}, a protected attribute: nobody is to be asked to change it"
+        yield f"- {_quote_name(name)}  # {evidence}"
 
 
-def _by_name(names: Any, pattern: re.Pattern[str], evidence: str) -> Iterator[str]:
+def _propose_by_name(names: Iterable[str], pattern: re.Pattern[str], evidence: str) -> Iterator[str]:
     for name in names:
         if _has_word(name, pattern):
-            yield f"- {_quoted(name)}  # {evidence}"
+            yield f"- {_quote_name(name)}  # {evidence}"
 
 
 def _has_word(name: str, pattern: re.Pattern[str]) -> bool:
@@ -169,7 +170,9 @@ def _codes_among(values: FloatArray) -> FloatArray:
     return negative if few and looks_so else np.zeros(0)
 
 
-def _bounds(numbers: dict[str, FloatArray], codes: dict[str, FloatArray], labels: Any) -> Iterator[str]:
+def _propose_bounds(
+    numbers: dict[str, FloatArray], codes: dict[str, FloatArray], labels: np.ndarray | None
+) -> Iterator[str]:
     for name, values in numbers.items():
         known = np.isfinite(values)
         if not known.any():
@@ -186,10 +189,10 @@ def _bounds(numbers: dict[str, FloatArray], codes: dict[str, FloatArray], labels
         evidence = f"all {known.sum():,} values lie there"
         if listed_codes:
             evidence = f"all {known.sum():,} values lie there but {listed_codes}, which may be codes"
-        yield f"  {_quoted(name)}: {{between: [{low}, {high}]}}  # {evidence}{medians}"
+        yield f"  {_quote_name(name)}: {{between: [{low}, {high}]}}  # {evidence}{medians}"
 
 
-def _step(name: str, values: FloatArray) -> str:
+def _propose_step(name: str, values: FloatArray) -> str:
     """The largest step that all integers of a column are multiples of: amounts in hundreds, terms in years."""
     known = values[np.isfinite(values)]
     step = 1
@@ -197,24 +200,25 @@ def _step(name: str, values: FloatArray) -> str:
     if len(np.unique(known)) > 2 and np.abs(known).max() < _EXACT_INTEGERS:
         step = int(np.gcd.reduce(known.astype(np.int64)))
     evidence = "values are integers" if step == 1 else f"values are multiples of {step}"
-    return f"  {_quoted(name)}: {step}  # all {len(known):,} {evidence}"
+    return f"  {_quote_name(name)}: {step}  # all {len(known):,} {evidence}"
 
 
-def _categories(frame: pd.DataFrame, columns: list[tuple[str, Any]]) -> Iterator[str]:
+def _propose_values(frame: pd.DataFrame, columns: list[tuple[str, ColumnLabel]]) -> Iterator[str]:
     for name, column in columns:
         counts = frame[column].value_counts()
         counts = counts[counts > 0]
-        plain = [value.item() if isinstance(value, np.generic) else value for value in counts.index]
+        plain = [python_value(value) for value in counts.index]
         if 1 < len(counts) <= _MOST_VALUES and all(isinstance(value, (str, bool, int, float)) for value in plain):
             listed = ", ".join(json.dumps(value, ensure_ascii=False) for value in plain)
-            yield f"  {_quoted(name)}: [{listed}]  # {len(counts)} values occur, the rarest {_tell_times(counts.min())}"
+            evidence = f"{len(counts)} values occur, the rarest {_tell_times(counts.min())}"
+            yield f"  {_quote_name(name)}: [{listed}]  # {evidence}"
 
 
 def _tell_times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def _relations(numbers: dict[str, FloatArray], n_rows: int) -> Iterator[str]:
+def _propose_rules(numbers: dict[str, FloatArray], n_rows: int) -> Iterator[str]:
     """Columns of which one is never larger than the other, without those that follow from others."""
     holds: dict[tuple[str, str], tuple[int, int]] = {}
     for first, one in numbers.items():
@@ -241,7 +245,7 @@ def _rule_name(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else f"`{name}`"
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     """A name as YAML takes it on one line."""
     return (
         name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _YAML_WORDS else json.dumps(name)

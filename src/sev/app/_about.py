@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -24,6 +26,14 @@ from sev.app._table import Table
 from sev.core import plain_row, plain_value
 from sev.space import row_as_series
 from sev.typing import FloatArray
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from sev.actions import FeatureGround
+    from sev.typing import Cell, Cells, ColumnLabel
+
+_Entry = TypeVar("_Entry")
 
 _QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 _BINS = 24
@@ -55,7 +65,7 @@ def describe_model(served: ServedModel) -> Model:
         features=[_describe_feature(served, name, people, source) for name in served.features],
         references=describe_references(served),
         values=["reference", "typical", "any"] if served.grounds else ["reference"],
-        actions=None if explainer.actions is None else explainer.actions.to_plain(),
+        actions=None if explainer.actions is None else cast("dict[str, JsonValue]", explainer.actions.to_plain()),
         rules=[] if explainer.actions is None else [rule.text for rule in explainer.actions.rules],
         has_codes=served.codes is not None,
         has_credibility=served.has_credibility,
@@ -63,7 +73,7 @@ def describe_model(served: ServedModel) -> Model:
     )
 
 
-def describe_decision(served: ServedModel, value: Any) -> Decision:
+def describe_decision(served: ServedModel, value: Cell) -> Decision:
     """A class and the decision that it stands for."""
     plain = plain_value(value)
     return Decision(value=plain, label=served.explainer.labels.decision(value) or str(plain))
@@ -130,46 +140,52 @@ def _describe_feature(served: ServedModel, name: str, people: pd.DataFrame, sour
     feature, ground = served.features[name], served.grounds.get(name)
     wording = served.explainer.labels.wording(dict.fromkeys(served.features, ())).get(name, {})
     columns = list(feature.columns)
-    common: dict[str, Any] = {
-        "name": name,
-        "label": served.speaker.label(name),
-        "unit": wording.get("unit"),
-        "digits": wording.get("digits"),
-        "columns": [str(column) for column in columns],
-        "may_be_missing": any(_has_missing(rows[columns]) for rows in (people, served.explainer.sample)),
-        "restricted": name in served.explainer.restricted,
-        "limits": _describe_limits(served.explainer.actions, name, [str(column) for column in columns]),
-    }
+    describe = partial(
+        Feature,
+        name=name,
+        label=served.speaker.label(name),
+        unit=wording.get("unit"),
+        digits=wording.get("digits"),
+        columns=[str(column) for column in columns],
+        may_be_missing=any(_has_missing(rows[columns]) for rows in (people, served.explainer.sample)),
+        restricted=name in served.explainer.restricted,
+        limits=_describe_limits(served.explainer.actions, name, [str(column) for column in columns]),
+    )
     if isinstance(ground, NumberGround) or (ground is None and _is_number(people, columns)):
-        return Feature(kind="number", **common, **_number_entries(people[columns[0]], ground, source))
-    return Feature(kind="choice", **common, **_choice_entries(served, name, people, ground))
+        return _describe_number(describe, people[columns[0]], ground, source)
+    return _describe_choices(describe, served, name, people, ground)
 
 
 def _has_missing(rows: pd.DataFrame) -> bool:
     return bool(rows.isna().any(axis=None))
 
 
-def _is_number(people: pd.DataFrame, columns: list[Any]) -> bool:
+def _is_number(people: pd.DataFrame, columns: list[ColumnLabel]) -> bool:
     return len(columns) == 1 and people[columns[0]].dtype.kind in "fiu"
 
 
-def _number_entries(values: pd.Series, ground: Any, source: Source) -> dict[str, Any]:
+def _describe_number(
+    describe: Callable[..., Feature], values: pd.Series, ground: NumberGround | None, source: Source
+) -> Feature:
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     present = numbers[np.isfinite(numbers)]
     low = float(present.min()) if ground is None and present.size else getattr(ground, "low", None)
     high = float(present.max()) if ground is None and present.size else getattr(ground, "high", None)
     step = getattr(ground, "step", None)
-    return {
-        "low": plain_value(low),
-        "high": plain_value(high),
-        "step": step,
-        "integer": step == 1.0,
-        "quantiles": np.quantile(present, _QUANTILES).tolist() if present.size else [],
-        "histogram": histogram_of(numbers, source),
-    }
+    return describe(
+        kind="number",
+        low=plain_value(low),
+        high=plain_value(high),
+        step=step,
+        integer=step == 1.0,
+        quantiles=np.quantile(present, _QUANTILES).tolist() if present.size else [],
+        histogram=histogram_of(numbers, source),
+    )
 
 
-def _choice_entries(served: ServedModel, name: str, people: pd.DataFrame, ground: Any) -> dict[str, Any]:
+def _describe_choices(
+    describe: Callable[..., Feature], served: ServedModel, name: str, people: pd.DataFrame, ground: FeatureGround | None
+) -> Feature:
     feature = served.features[name]
     if isinstance(ground, ChoiceGround):
         choices = list(ground.choices)
@@ -187,15 +203,15 @@ def _choice_entries(served: ServedModel, name: str, people: pd.DataFrame, ground
         )
         for cells in choices
     ]
-    return {"choices": listed, "ordered": bool(getattr(ground, "is_ordered", False))}
+    return describe(kind="choice", choices=listed, ordered=isinstance(ground, ChoiceGround) and ground.is_ordered)
 
 
-def count_choices_of(served: ServedModel, name: str) -> dict[tuple[Any, ...], int]:
+def count_choices_of(served: ServedModel, name: str) -> dict[Cells, int]:
     """How often each choice of a feature occurs."""
     return _count_choices(served.people()[0], served.features[name].columns)
 
 
-def _count_choices(people: pd.DataFrame, columns: tuple[Any, ...]) -> dict[tuple[Any, ...], int]:
+def _count_choices(people: pd.DataFrame, columns: Sequence[ColumnLabel]) -> dict[Cells, int]:
     return {tuple(cells): int(n) for cells, n in people[list(columns)].astype(object).value_counts().items()}
 
 
@@ -204,19 +220,19 @@ def _describe_limits(actions: Actions | None, name: str, columns: list[str]) -> 
         return Limits()
     aliases = [name, *columns]
 
-    def entry(held: Any) -> Any:
+    def entry(held: Mapping[str, _Entry]) -> _Entry | None:
         return next((held[alias] for alias in aliases if alias in held), None)
 
     within, allowed = entry(actions.within), entry(actions.allowed)
     up, down = (any(alias in held for alias in aliases) for held in (actions.increase, actions.decrease))
-    is_between = isinstance(within, Between)
-    shifts = within.to_plain() if within is not None and not is_between else None
+    bounds = within if isinstance(within, Between) else None
+    shifts = within.to_plain() if within is not None and not isinstance(within, Between) else None
     return Limits(
         frozen=any(alias in actions.frozen for alias in aliases),
         direction="up" if up else "down" if down else "any",
-        low=plain_value(within.low) if is_between else None,
-        high=plain_value(within.high) if is_between else None,
+        low=None if bounds is None else plain_value(bounds.low),
+        high=None if bounds is None else plain_value(bounds.high),
         relative=None if shifts is None else (str(shifts[0]), str(shifts[1])),
-        allowed=None if allowed is None or isinstance(allowed, dict) else [plain_value(one) for one in allowed],
-        moves=[(old, list(new)) for old, new in allowed.items()] if isinstance(allowed, dict) else None,
+        allowed=None if allowed is None or isinstance(allowed, Mapping) else [plain_value(one) for one in allowed],
+        moves=[(plain_value(old), list(new)) for old, new in allowed.items()] if isinstance(allowed, Mapping) else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,12 @@ from sev.app._served_model import ServedModel
 from sev.core import plain_value
 from sev.text import EnoughRange
 from sev.typing import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from sev.actions import FeatureGround
+    from sev.app._models._base import FeatureValue
+    from sev.space import Feature
+    from sev.typing import Cell, Cells, ColumnLabel
 
 #: Each stretch in which the decision turns is divided so often, so many times.
 _PARTS, _ROUNDS = 16, 6
@@ -39,7 +45,7 @@ def curve(served: ServedModel, request: CurveRequest, ticket: Ticket) -> CurveAn
 class _RowScorer:
     """Scores of one row with other values of one feature."""
 
-    def __init__(self, served: ServedModel, row: pd.DataFrame, feature: Any) -> None:
+    def __init__(self, served: ServedModel, row: pd.DataFrame, feature: Feature) -> None:
         self.served, self.row, self.feature = served, row, feature
         self._task = served.explainer.tasks[0]
 
@@ -50,7 +56,7 @@ class _RowScorer:
     def is_positive(self, scores: FloatArray) -> BoolArray:
         return self._task.scorer.is_positive(scores)
 
-    def scores(self, cells: list[tuple[Any, ...]]) -> FloatArray:
+    def scores(self, cells: list[Cells]) -> FloatArray:
         """The model's own scores; NaN where it fails."""
         rows = self.row.iloc[np.zeros(len(cells), dtype=np.int64)].reset_index(drop=True)
         for place, column in enumerate(self.feature.columns):
@@ -59,26 +65,33 @@ class _RowScorer:
         return scores
 
 
-def _column_of(values: list[Any], like: pd.Series) -> pd.Series:
+def _column_of(values: list[Cell], like: pd.Series) -> pd.Series:
     """Values in the dtype of a column, where that keeps them."""
     if isinstance(like.dtype, pd.CategoricalDtype):
         return pd.Series(values, dtype=like.dtype)
-    if like.dtype.kind in "iu" and all(float(one).is_integer() for one in values):
+    if like.dtype.kind in "iu" and _are_integers(values):
         return pd.Series(values).astype(like.dtype)
     return pd.Series(values, dtype=like.dtype if like.dtype.kind not in "iu" else np.float64)
 
 
-def _number_curve(scorer: _RowScorer, request: CurveRequest, ground: Any, ticket: Ticket) -> CurveAnswer:
+def _are_integers(values: list[Cell]) -> bool:
+    numbers = np.array(values, dtype=np.float64)
+    return bool(np.all(np.isfinite(numbers) & (numbers == np.floor(numbers))))
+
+
+def _number_curve(
+    scorer: _RowScorer, request: CurveRequest, ground: FeatureGround | None, ticket: Ticket
+) -> CurveAnswer:
     [column] = scorer.feature.columns
     now = scorer.row[column].iloc[0]
     people, source = scorer.served.people()
     numbers = people[column].to_numpy(dtype=np.float64, na_value=np.nan)
-    grid = _grid(numbers, ground, now, request.points)
+    grid = _make_grid(numbers, ground, now, request.points)
     if not grid.size:
         raise ServiceError("bad_input", "No number of this feature is known: there is nothing to draw.", "feature")
     scores = scorer.scores([(one,) for one in grid.tolist()])
     ticket.check()
-    before, turns = _turns(scorer, grid, scorer.is_positive(scores), getattr(ground, "step", None), ticket)
+    before, turns = _find_turns(scorer, grid, scorer.is_positive(scores), getattr(ground, "step", None), ticket)
     # both ends of each turn are points of the curve: the line and the ranges are exact there
     grid, scores = _with_points(scorer, grid, scores, np.concatenate([before, turns]))
     positive = scorer.is_positive(scores)
@@ -97,7 +110,7 @@ def _number_curve(scorer: _RowScorer, request: CurveRequest, ground: Any, ticket
             )
             for one, score, mark in zip(grid.tolist(), scores.tolist(), positive.tolist(), strict=True)
         ],
-        ranges=_ranges(scorer, grid, positive),
+        ranges=_find_ranges(scorer, grid, positive),
         turns=turns.tolist(),
         histogram=histogram_of(numbers, source),
     )
@@ -115,7 +128,7 @@ def _with_points(
     return values[order], np.concatenate([scores, scorer.scores([(one,) for one in more.tolist()])])[order]
 
 
-def _grid(numbers: FloatArray, ground: Any, now: Any, points: int) -> FloatArray:
+def _make_grid(numbers: FloatArray, ground: FeatureGround | None, now: float, points: int) -> FloatArray:
     """Values to score: evenly over the range, with the row's own."""
     ends = [float(one) for one in (getattr(ground, "low", np.nan), getattr(ground, "high", np.nan))]
     known = np.array([*ends, *numbers[np.isfinite(numbers)][:1000], np.nan if pd.isna(now) else float(now)])
@@ -130,7 +143,7 @@ def _grid(numbers: FloatArray, ground: Any, now: Any, points: int) -> FloatArray
     return np.unique(np.append(grid, [] if pd.isna(now) else [float(now)]))
 
 
-def _turns(
+def _find_turns(
     scorer: _RowScorer, grid: FloatArray, positive: BoolArray, step: float | None, ticket: Ticket
 ) -> tuple[FloatArray, FloatArray]:
     """The last value of each decision and the first of the next one: stretches between two points are divided."""
@@ -144,12 +157,14 @@ def _turns(
         if step is not None:
             inner = np.clip(np.round(inner / step) * step, low[:, None], high[:, None])
         marks = scorer.is_positive(scorer.scores([(one,) for one in inner.ravel().tolist()])).reshape(inner.shape)
-        low, high = _narrow(low, high, inner, marks == before[:, None])
+        low, high = _narrow_stretches(low, high, inner, marks == before[:, None])
         ticket.check()
     return low, high
 
 
-def _narrow(low: FloatArray, high: FloatArray, inner: FloatArray, same: BoolArray) -> tuple[FloatArray, FloatArray]:
+def _narrow_stretches(
+    low: FloatArray, high: FloatArray, inner: FloatArray, same: BoolArray
+) -> tuple[FloatArray, FloatArray]:
     """The first stretch at whose end the decision is another one."""
     first = np.where(same.all(axis=1), same.shape[1], np.argmin(same, axis=1))
     points = np.column_stack([low, inner, high])
@@ -157,7 +172,7 @@ def _narrow(low: FloatArray, high: FloatArray, inner: FloatArray, same: BoolArra
     return points[lines, first], points[lines, first + 1]
 
 
-def _ranges(scorer: _RowScorer, grid: FloatArray, positive: BoolArray) -> list[CurveRange]:
+def _find_ranges(scorer: _RowScorer, grid: FloatArray, positive: BoolArray) -> list[CurveRange]:
     """Stretches of values with the same decision; both ends have it, too."""
     starts = np.flatnonzero(np.append(True, positive[1:] != positive[:-1]))
     ends = np.append(starts[1:] - 1, len(grid) - 1)
@@ -182,7 +197,7 @@ def _range_text(scorer: _RowScorer, low: float, high: float) -> str:
     return value_text(served, name, low) if low == high else f"{low:.12g} – {high:.12g}"
 
 
-def _choice_curve(scorer: _RowScorer, request: CurveRequest, ground: Any) -> CurveAnswer:
+def _choice_curve(scorer: _RowScorer, request: CurveRequest, ground: FeatureGround | None) -> CurveAnswer:
     served, name = scorer.served, scorer.feature.name
     columns = list(scorer.feature.columns)
     own = tuple(scorer.row[column].iloc[0] for column in columns)
@@ -213,7 +228,7 @@ def _choice_curve(scorer: _RowScorer, request: CurveRequest, ground: Any) -> Cur
     )
 
 
-def _plain_cells(columns: list[Any], cells: tuple[Any, ...]) -> Any:
+def _plain_cells(columns: list[ColumnLabel], cells: Cells) -> FeatureValue:
     if len(cells) == 1:
         return plain_value(cells[0])
     return {str(column): plain_value(cell) for column, cell in zip(columns, cells, strict=True)}

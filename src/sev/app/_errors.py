@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sev.exceptions import SevError, UnknownFeatureError
 
 #: HTTP status of each code.
@@ -47,7 +45,7 @@ class ServiceError(SevError):
         """The HTTP status."""
         return HTTP_STATUS[self.code]
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, dict[str, str | None]]:
         """The body of the answer."""
         return {"error": {"code": self.code, "message": self.message, "field": self.field}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,10 @@ from sev.core import Status, plain_row, plain_value
 from sev.explanations import Alternative, Change, Explanation, Explanations, Interval
 from sev.text import Statement, enough_in_text
 
+if TYPE_CHECKING:
+    from sev.app._models._base import FeatureValue
+    from sev.typing import Cell, Minimise, Order, Values
+
 #: Sets that have a sentence, a path and a score; the others of ``max_sets`` are listed by their features.
 _MOST_CUBE_FEATURES = 4
 #: Part of the time of a request that the search may take.
@@ -44,6 +48,15 @@ _CERTAINTY: dict[Status, Certainty] = {
     Status.NOT_TARGET: "nothing_to_undo",
     Status.ERROR: "error",
 }
+
+
+class Wanted(TypedDict):
+    """What a request asks of the search, under the names that explainers have for it."""
+
+    values: Values
+    minimise: Minimise
+    order: Order
+    min_credibility: float
 
 
 class Found(NamedTuple):
@@ -99,7 +112,7 @@ def search_rows(
     return [Found(many, place, variant) for place in range(len(rows))]
 
 
-def options_of(person: Person) -> dict[str, Any]:
+def options_of(person: Person) -> Wanted:
     """What a request asks of the search, under the names that explainers have for it."""
     return {
         "values": person.mode,
@@ -141,12 +154,12 @@ def answer_found(
         score=plain_value(one.score),
         threshold=one.threshold,
         positive=None if failed else one.status is not Status.NOT_TARGET,
-        decision=_decision(served, one),
+        decision=_describe_outcome(served, one),
         status=name_of(one.status),
         size=one.size,
         lower_bound=one.lower_bound,
         size_without_limit=one.size_without_limit,
-        certainty=_certainty(one),
+        certainty=_describe_certainty(one),
         language=served.speaker.language,
         sentence=served.speaker.sentence(statement),
         proof=served.speaker.proof(statement),
@@ -168,13 +181,13 @@ def answer_found(
     )
 
 
-def _certainty(one: Explanation) -> Certainty:
+def _describe_certainty(one: Explanation) -> Certainty:
     if one.status is Status.UNEXPLAINABLE:
         return "none_tried" if one.proof_scope == "tried" else "none_proven"
     return _CERTAINTY[one.status]
 
 
-def _decision(served: ServedModel, one: Explanation) -> Decision | None:
+def _describe_outcome(served: ServedModel, one: Explanation) -> Decision | None:
     if one.status is Status.ERROR:
         return None
     return describe_other(served) if one.status is Status.NOT_TARGET else describe_decision(served, one.target)
@@ -192,7 +205,7 @@ def _describe_set(served: ServedModel, some: Alternative, statement: Statement |
         becomes=None if becomes is None else describe_decision(served, becomes),
         sentence=served.speaker.sentence(statement or one.statement()),
         cost=plain_value(one.cost),
-        distance=_distance(one),
+        distance=_describe_distance(one),
         credibility=plain_value(one.credibility),
         path=_describe_path(served, some.path) if with_path and some.path is not None else [],
     )
@@ -205,27 +218,27 @@ def _describe_change(served: ServedModel, name: str, change: Change, one: Explan
     return ChangeOut(
         feature=name,
         label=served.speaker.label(name),
-        old=plain["old"],
-        new=plain["new"],
+        old=cast("FeatureValue", plain["old"]),
+        new=cast("FeatureValue", plain["new"]),
         old_text=value_text(served, name, change.old),
         new_text=value_text(served, name, change.new),
-        enough=(_bound(enough.low), _bound(enough.high)) if isinstance(enough, Interval) else None,
+        enough=(_finite_end(enough.low), _finite_end(enough.high)) if isinstance(enough, Interval) else None,
         enough_values=[plain_value(value) for value in enough] if isinstance(enough, tuple) else None,
         enough_text=served.speaker.range_text(name, one.result, enough_in_text(enough), one.limits),
     )
 
 
-def value_text(served: ServedModel, name: str, value: Any) -> str:
+def value_text(served: ServedModel, name: str, value: Cell) -> str:
     """The value of a feature as people write it."""
     columns = served.features[name].columns
     return served.speaker.value(name, value if isinstance(value, Mapping) else {columns[0]: value})
 
 
-def _bound(value: float) -> float | None:
+def _finite_end(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _distance(one: Explanation) -> Distance | None:
+def _describe_distance(one: Explanation) -> Distance | None:
     """How far the change goes, in standard deviations of the background; no distance where no number changes."""
     far = one.distance
     if far is None:

@@ -8,9 +8,9 @@ import json
 import re
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from sev.exceptions import SevError
+from sev.typing import JSONObject, JSONValue
 
 _IMPORT = re.compile(r'^import\s+(?:\{([^}]*)\}\s+from\s+)?"\./([\w./-]+\.js)";[ \t]*$', re.MULTILINE)
 _EXPORT = re.compile(r"^export\s+((?:async\s+)?function\*?|class|const)\s+([A-Za-z_$][\w$]*)", re.MULTILINE)
@@ -43,27 +43,27 @@ def join_modules(entry: str) -> str:
         A script; the exports of the entry are in the constant ``$entry``.
     """
     order: list[str] = []
-    _visit(entry, order, ())
+    _order_modules(entry, order, ())
     parts = [_as_function(name, order) for name in order]
-    return "\n".join([*parts, f"const $entry = {_constant(entry, order)};"]) + "\n"
+    return "\n".join([*parts, f"const $entry = {_constant_of(entry, order)};"]) + "\n"
 
 
-def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:
+def _order_modules(name: str, order: list[str], above: tuple[str, ...]) -> None:
     if name in above:
         raise PageError(f"Modules of the page import each other in a circle: {' -> '.join((*above, name))}.")
     if name in order:
         return
     for _, imported in _IMPORT.findall(page_file(name)):
-        _visit(_resolved(name, imported), order, (*above, name))
+        _order_modules(_resolve_path(name, imported), order, (*above, name))
     order.append(name)
 
 
-def _resolved(name: str, imported: str) -> str:
+def _resolve_path(name: str, imported: str) -> str:
     folder = name.rpartition("/")[0]
     return f"{folder}/{imported}" if folder else imported
 
 
-def _constant(name: str, order: list[str]) -> str:
+def _constant_of(name: str, order: list[str]) -> str:
     return f"$module{order.index(name)}"
 
 
@@ -76,18 +76,18 @@ def _as_function(name: str, order: list[str]) -> str:
             return ""
         pairs = [" ".join(one.split()).split(" as ") for one in names.split(",") if one.strip()]
         bound = ", ".join(one[0] if len(one) == 1 else f"{one[0]}: {one[1]}" for one in pairs)
-        return f"const {{ {bound} }} = {_constant(_resolved(name, imported), order)};"
+        return f"const {{ {bound} }} = {_constant_of(_resolve_path(name, imported), order)};"
 
     exports = [match[1] for match in _EXPORT.findall(text)]
     body = _EXPORT.sub(lambda match: f"{match[1]} {match[2]}", _IMPORT.sub(bind, text))
     left = _OTHER.search(body)
     if left is not None:
         raise PageError(f"{name} has a line that cannot be joined: {left[0]!r}. See CONTRACT.md for what is allowed.")
-    return f"const {_constant(name, order)} = (() => {{\n{body}\nreturn {{ {', '.join(exports)} }};\n}})();"
+    return f"const {_constant_of(name, order)} = (() => {{\n{body}\nreturn {{ {', '.join(exports)} }};\n}})();"
 
 
 @cache
-def page_texts() -> dict[str, dict[str, Any]]:
+def page_texts() -> dict[str, JSONObject]:
     """The texts of the page in every language."""
     folder = files("sev.app").joinpath("page/languages")
     names = sorted(one.name for one in folder.iterdir() if one.name.endswith(".json"))
@@ -102,7 +102,7 @@ def page_styles() -> str:
     return "\n".join(page_file(name) for name in names)
 
 
-def one_file(document: dict[str, Any], language: str, title: str) -> str:
+def one_file(document: JSONObject, language: str, title: str) -> str:
     """A page that holds its data and needs no network.
 
     Parameters
@@ -122,7 +122,11 @@ def one_file(document: dict[str, Any], language: str, title: str) -> str:
     if "</script" in script.lower() or "<!--" in script:
         raise PageError("A module of the page contains </script, which would end the script inside the file.")
     style = page_styles()
-    data = {"document": document, "texts": {language: texts[language], "en": texts["en"]}, "language": language}
+    data: JSONObject = {
+        "document": document,
+        "texts": {language: texts[language], "en": texts["en"]},
+        "language": language,
+    }
     return _FILE.format(
         language=html.escape(language),
         title=html.escape(title),
@@ -141,7 +145,7 @@ def _hash_of(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _inline_json(data: Any) -> str:
+def _inline_json(data: JSONValue) -> str:
     """JSON that cannot end the element that it stands in."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for mark in "<>&\u2028\u2029":

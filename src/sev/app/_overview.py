@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -28,10 +28,32 @@ from sev.core import Status, plain_value
 from sev.text import format_value
 from sev.typing import BoolArray, FloatArray, IntArray
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sev.typing import Cell, PlainValue
+
 #: Groups that are told apart; the others are put together.
 _MOST_GROUPS = 20
 _N_RANGES = 5
 _MOST_REASONS = 5
+
+
+class _GroupEntries(TypedDict, total=False):
+    """What tells a group of rows from the others."""
+
+    value: PlainValue
+    low: float
+    high: float
+    is_rest: bool
+
+
+class _Part(NamedTuple):
+    """Rows that share a label."""
+
+    label: str
+    entries: _GroupEntries
+    rows: IntArray
 
 
 class Overview:
@@ -55,14 +77,14 @@ class Overview:
 
     def rows(self, request: RowsRequest) -> RowsAnswer:
         """Answer ``GET /api/rows``."""
-        numbers = self._matching(request)
+        numbers = self._find_rows(request)
         chosen = numbers[request.offset : request.offset + request.limit]
         pending = self.statuses.want(chosen.tolist())
         names = self._columns_of(request)
         cells = self._table.cells(chosen, names)
         depends = bool(request.status or request.size or request.uses or (request.sort or "").startswith("@"))
         return RowsAnswer(
-            rows=[self._summary(int(row), line) for row, line in zip(chosen, cells, strict=True)],
+            rows=[self._summarise_row(int(row), line) for row, line in zip(chosen, cells, strict=True)],
             offset=request.offset,
             total=len(numbers),
             table_rows=self._table.n_rows,
@@ -80,20 +102,22 @@ class Overview:
         own = [] if self._table.id_column is None else [self._table.id_column]
         return list(dict.fromkeys([*own, *request.columns]))
 
-    def _summary(self, row: int, cells: dict[str, Any]) -> RowSummary:
+    def _summarise_row(self, row: int, cells: dict[str, PlainValue]) -> RowSummary:
         name = self._table.id_column
-        common: dict[str, Any] = {"row": row, "id": row if name is None else cells[name], "cells": cells}
+        shown = row if name is None else cells[name]
         statuses = self.statuses
         if statuses.status[row] < 0:
-            return RowSummary(**common, known=False)
+            return RowSummary(row=row, id=shown, cells=cells, known=False)
         status = Status.from_code(int(statuses.status[row]))
         size = int(statuses.size[row])
         positive = None if status is Status.ERROR else status is not Status.NOT_TARGET
         return RowSummary(
-            **common,
+            row=row,
+            id=shown,
+            cells=cells,
             known=True,
             score=plain_value(float(statuses.score[row])),
-            decision=self._decision(positive),
+            decision=self._name_decision(positive),
             positive=positive,
             status=name_of(status),
             size=None if size < 0 else size,
@@ -101,7 +125,7 @@ class Overview:
             features=statuses.first_set(row),
         )
 
-    def _decision(self, positive: bool | None) -> str | None:
+    def _name_decision(self, positive: bool | None) -> str | None:
         explainer = self._served.explainer
         others = [one for one in explainer.classes_ if one != explainer.target]
         if positive is None or (not positive and len(others) != 1):
@@ -109,7 +133,7 @@ class Overview:
         value = explainer.target if positive else others[0]
         return explainer.labels.decision(value) or str(plain_value(value))
 
-    def _matching(self, request: RowsRequest) -> IntArray:
+    def _find_rows(self, request: RowsRequest) -> IntArray:
         """Numbers of the rows that match, in order."""
         plain = not (request.search or request.status or request.size or request.uses or request.where or request.sort)
         if plain:
@@ -120,9 +144,9 @@ class Overview:
         content = request.model_dump_json(exclude={"offset", "limit", "columns"})
         key = (content, self.statuses.n_known if depends else None)
         known = self._finder.recall(key)
-        return known if known is not None else self._finder.remember(key, self._search(request))
+        return known if known is not None else self._finder.remember(key, self._search_rows(request))
 
-    def _search(self, request: RowsRequest) -> IntArray:
+    def _search_rows(self, request: RowsRequest) -> IntArray:
         mask: BoolArray = np.ones(self._table.n_rows, dtype=np.bool_)
         for name, operator, value in request.where:
             mask &= self._finder.where(name, operator, value)
@@ -138,11 +162,15 @@ class Overview:
         if request.sort is None:
             found = np.flatnonzero(mask)
             return found[::-1] if request.descending else found
-        order = self._order(request.sort, descending=request.descending)
+        order = self._sort_rows(request.sort, descending=request.descending)
         return order[mask[order]]
 
-    def _order(self, sort: str, *, descending: bool) -> IntArray:
-        own = {"@score": self.statuses.score, "@status": self.statuses.status, "@size": self.statuses.size}
+    def _sort_rows(self, sort: str, *, descending: bool) -> IntArray:
+        own: dict[str, NDArray[np.number]] = {
+            "@score": self.statuses.score,
+            "@status": self.statuses.status,
+            "@size": self.statuses.size,
+        }
         if sort not in own:
             return self._finder.sorted_by(sort, descending=descending)
         values = own[sort].astype(np.float64)
@@ -177,7 +205,7 @@ class Overview:
 
     def groups(self, by: str, language: str | None = None) -> GroupsAnswer:
         """Answer ``GET /api/groups``."""
-        return self._in_language(language)._groups(by)
+        return self._in_language(language)._group_rows(by)
 
     def _in_language(self, language: str | None) -> Overview:
         """The same with labels of another language; what is known is shared."""
@@ -188,7 +216,7 @@ class Overview:
         other._served = served
         return other
 
-    def _groups(self, by: str) -> GroupsAnswer:
+    def _group_rows(self, by: str) -> GroupsAnswer:
         known = np.flatnonzero(self.statuses.known)
         if self._table.kind_of_checked(by) == "number":
             parts = self._number_groups(by, known)
@@ -200,10 +228,10 @@ class Overview:
             known=len(known),
             total=self._table.n_rows,
             complete=self.statuses.is_complete,
-            groups=[self._group(rows, **entries) for entries, rows in parts],
+            groups=[self._summarise_part(one) for one in parts],
         )
 
-    def _number_groups(self, by: str, known: IntArray) -> list[tuple[dict[str, Any], IntArray]]:
+    def _number_groups(self, by: str, known: IntArray) -> list[_Part]:
         values = self._table.column(by).take(pa.array(known)).to_numpy().astype(np.float64)
         present = values[np.isfinite(values)]
         if len(np.unique(present[:5000])) <= _MOST_GROUPS // 2 and len(np.unique(present)) <= _MOST_GROUPS // 2:
@@ -213,18 +241,18 @@ class Overview:
             np.quantile(present, np.linspace(0, 1, _N_RANGES + 1), method="higher" if whole else "linear")
         )
         places = np.clip(np.searchsorted(edges, values, "right") - 1, 0, len(edges) - 2)
-        parts: list[tuple[dict[str, Any], IntArray]] = []
+        parts: list[_Part] = []
         for number, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
             inside = np.isfinite(values) & (places == number)
             is_last = number == len(edges) - 2
             label = f"{self._text_of(low)} – {self._text_of(high - 1 if whole and not is_last else high)}"
-            parts.append(({"label": label, "low": low, "high": high}, known[inside]))
+            parts.append(_Part(label, {"low": low, "high": high}, known[inside]))
         missing = known[~np.isfinite(values)]
         if len(missing):
-            parts.append(({"label": self._missing_text()}, missing))
+            parts.append(_Part(self._missing_text(), {}, missing))
         return parts
 
-    def _value_groups(self, by: str, known: IntArray) -> list[tuple[dict[str, Any], IntArray]]:
+    def _value_groups(self, by: str, known: IntArray) -> list[_Part]:
         values = self._table.column(by).take(pa.array(known))
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
@@ -233,19 +261,19 @@ class Overview:
         places = encoded.indices.to_numpy(zero_copy_only=False)
         counts = np.bincount(places, minlength=len(names))
         order = np.argsort(-counts, kind="stable")
-        parts: list[tuple[dict[str, Any], IntArray]] = [
-            ({"label": self._value_label(by, names[place]), "value": plain_value(names[place])}, known[places == place])
+        parts: list[_Part] = [
+            _Part(self._value_label(by, names[place]), {"value": plain_value(names[place])}, known[places == place])
             for place in order[:_MOST_GROUPS].tolist()
         ]
         rest = order[_MOST_GROUPS:]
         if len(rest):
-            parts.append(({"label": "…", "is_rest": True}, known[np.isin(places, rest)]))
+            parts.append(_Part("…", {"is_rest": True}, known[np.isin(places, rest)]))
         return parts
 
     def _missing_text(self) -> str:
         return self._served.speaker.raw("missing")
 
-    def _value_label(self, by: str, value: Any) -> str:
+    def _value_label(self, by: str, value: Cell) -> str:
         if value is None:
             return self._missing_text()
         column = self._served.columns.get(by)
@@ -254,7 +282,7 @@ class Overview:
                 return self._served.speaker.value(name, {column: value})
         return self._text_of(value)
 
-    def _text_of(self, value: Any) -> str:
+    def _text_of(self, value: Cell) -> str:
         """A cell with the marks of the language."""
         word = self._served.speaker.raw
         return format_value(
@@ -262,16 +290,16 @@ class Overview:
             yes_text=word("yes_text"), no_text=word("no_text"),
         )  # fmt: skip
 
-    def _group(self, rows: IntArray, *, label: str, **entries: Any) -> Group:
-        statuses = self.statuses
+    def _summarise_part(self, part: _Part) -> Group:
+        statuses, rows = self.statuses, part.rows
         status, sizes = statuses.status[rows], statuses.size[rows]
         is_positive = (status != Status.NOT_TARGET.code) & (status != Status.ERROR.code)
         without = int((status == Status.UNEXPLAINABLE.code).sum())
         found: FloatArray = sizes[sizes >= 0].astype(np.float64)
         positive = int(is_positive.sum())
         return Group(
-            label=label,
-            **entries,
+            label=part.label,
+            **part.entries,
             rows=len(rows),
             positive=positive,
             mean_size=float(found.mean()) if found.size else None,

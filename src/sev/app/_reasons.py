@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from sev.app._about import describe_decision, describe_other
 from sev.app._errors import ServiceError
-from sev.app._explain import check_is_explained, options_of, search
+from sev.app._explain import check_is_explained, search
 from sev.app._models import Price, PriceAnswer, PriceRequest, ReasonOut, ReasonsAnswer, ReasonsRequest, name_of
 from sev.app._scheduler import Ticket
 from sev.app._served_model import ServedModel, Variant
@@ -17,6 +18,19 @@ from sev.exceptions import InputError, UnmappedReasonError
 from sev.explanations import Explanation
 from sev.reports import Codes, reasons
 from sev.text import format_value
+
+if TYPE_CHECKING:
+    from sev.reports import Direction
+    from sev.typing import Cell
+
+_Outcome = Literal["free", "more", "impossible", "undecided"]
+#: Outcomes of a lock for the page, which counts features; what they cost is beside it. All others need more features.
+_OUTCOMES: dict[str, _Outcome] = {
+    "free": "free",
+    "costlier": "free",
+    "impossible": "impossible",
+    "not decided": "undecided",
+}
 
 
 def letter(served: ServedModel, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnswer:
@@ -60,23 +74,24 @@ def letter(served: ServedModel, request: ReasonsRequest, ticket: Ticket) -> Reas
 
 def _codes_of(served: ServedModel, one: Explanation) -> Codes:
     """Where the user has no codes: each feature's own name, and what the row says about it."""
-    entries: Any = {
+    directions: tuple[Direction, ...] = ("above", "below", "other")
+    entries = {
         (name, direction): (name, f"{served.speaker.label(name)}: {served.speaker.value(name, one.query)}")
         for name in served.features
-        for direction in ("above", "below", "other")
+        for direction in directions
     }
     return Codes(entries)
 
 
-def _describe_reason(served: ServedModel, line: dict[str, Any]) -> ReasonOut:
+def _describe_reason(served: ServedModel, line: Mapping[str, Any]) -> ReasonOut:
     return ReasonOut(
         rank=int(line["rank"]),
         feature=line["feature"],
         label=line["label"],
         value=plain_value(line["value"]),
-        value_text=_text(served, line["feature"], line["value"]),
+        value_text=_cell_text(served, line["feature"], line["value"]),
         reference_value=plain_value(line["reference_value"]),
-        reference_text=_text(served, line["feature"], line["reference_value"]),
+        reference_text=_cell_text(served, line["feature"], line["reference_value"]),
         code=line["code"] if served.codes is not None else None,
         text=line["text"],
         in_every_set=bool(line["in_every_set"]),
@@ -84,7 +99,7 @@ def _describe_reason(served: ServedModel, line: dict[str, Any]) -> ReasonOut:
     )
 
 
-def _text(served: ServedModel, name: str, value: Any) -> str:
+def _cell_text(served: ServedModel, name: str, value: Cell) -> str:
     columns = served.features[name].columns
     return served.speaker.value(name, {columns[0]: value}) if len(columns) == 1 else format_value(value)
 
@@ -123,18 +138,27 @@ def price(served: ServedModel, request: PriceRequest, ticket: Ticket) -> PriceAn
 def _price_table(
     variant: Variant, row: pd.DataFrame, names: list[str], request: PriceRequest, ticket: Ticket
 ) -> pd.DataFrame:
-    options = {name: one for name, one in options_of(request).items() if name != "minimise"}
     return variant.explainer.price(
-        row, names, restricted=variant.restricted, time_limit=max(0.05, ticket.seconds_left / 4), **options
+        row,
+        names,
+        values=request.mode,
+        order=request.order,
+        min_credibility=request.min_credibility,
+        restricted=variant.restricted,
+        time_limit=max(0.05, ticket.seconds_left / 4),
     )
 
 
 def _describe_price(name: str, line: pd.Series) -> Price:
     without, locked = plain_value(line["size_without"]), plain_value(line["size_with"])
     outcome = str(line["outcome"])
-    # the page counts features; what they cost is beside it
-    kinds = {"free": "free", "costlier": "free", "impossible": "impossible", "not decided": "undecided"}
-    kind: Any = kinds.get(outcome, "more")
+    kinds: dict[str, _Outcome] = {
+        "free": "free",
+        "costlier": "free",
+        "impossible": "impossible",
+        "not decided": "undecided",
+    }
+    kind = kinds.get(outcome, "more")
     return Price(
         feature=name,
         size_without=None if without is None else int(without),

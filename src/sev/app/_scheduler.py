@@ -11,12 +11,13 @@ from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 from sev.app._errors import ServiceError, SupersededError
 from sev.backends import SearchStopped, stopping_when
 
 Result = TypeVar("Result")
+_Arguments = TypeVarTuple("_Arguments")
 
 #: Seconds after which it is looked whether the person who asked is still there, again and again.
 _LOOK_AFTER = 0.1
@@ -83,8 +84,8 @@ class Shared(NamedTuple):
     """
 
     kind: Hashable
-    request: Any
-    work: Callable[[Sequence[Any], Sequence[Ticket]], Iterable[Any]]
+    request: object
+    work: Callable[[Sequence[Any], Sequence[Ticket]], Iterable[object]]
 
 
 def timeout_error() -> ServiceError:
@@ -195,9 +196,9 @@ class Scheduler:
                 if is_gone is not None and await is_gone():
                     raise SupersededError
                 ticket.check()
-                running = self._start(place, ticket, work)
+                running = self._start_work(place, ticket, work)
             except BaseException:
-                self._release(place, ticket)
+                self._release_place(place, ticket)
                 raise
         return await self._answer_of(running, ticket, is_gone)
 
@@ -218,7 +219,7 @@ class Scheduler:
     async def _wait_for_turn(self, place: _Lane, ticket: Ticket) -> Future[Any] | None:
         """Wait for a thread, or for one that works on it with others: then its answer is returned."""
         if place.is_free:
-            self._occupy(place, ticket)
+            self._occupy_place(place, ticket)
             return None
         if len(place.waiting) >= self._most_waiting:
             raise ServiceError("too_many_requests", "Too many requests are waiting: try again in a moment.")
@@ -232,13 +233,13 @@ class Scheduler:
             ticket.dropped = True
             ended = ticket.ready.cancelled() or not ticket.ready.done() or ticket.ready.exception() is not None
             if not ended and ticket.ready.result() is None:
-                self._release(place, ticket)  # its turn came in the same moment
+                self._release_place(place, ticket)  # its turn came in the same moment
             raise
         finally:
             if ticket in place.waiting:
                 place.waiting.remove(ticket)
 
-    def _start(self, place: _Lane, ticket: Ticket, work: Callable[[Ticket], Result]) -> Future[Result]:
+    def _start_work(self, place: _Lane, ticket: Ticket, work: Callable[[Ticket], Result]) -> Future[Result]:
         """Hand a request to a thread, together with those that wait and fit to it."""
         if place.threads is None:
             raise ServiceError("unavailable", "The service is starting or ending: try again in a moment.")
@@ -255,7 +256,7 @@ class Scheduler:
                 assert other.ready is not None
                 other.ready.set_result(answer)
         # a thread that goes on after its time is over keeps its place until it ends
-        whole.add_done_callback(lambda _: _call_soon(loop, self._release, place, ticket))
+        whole.add_done_callback(lambda _: _call_soon(loop, self._release_place, place, ticket))
         return running
 
     def _take_along(self, place: _Lane, ticket: Ticket) -> list[Ticket]:
@@ -288,7 +289,7 @@ class Scheduler:
         finally:
             ticket.dropped = True  # whatever still runs, nobody waits for it
 
-    def _occupy(self, place: _Lane, ticket: Ticket) -> None:
+    def _occupy_place(self, place: _Lane, ticket: Ticket) -> None:
         place.running += 1
         if place.one_by_one:
             place.holding += 1
@@ -300,17 +301,17 @@ class Scheduler:
             ticket.holding.cancel()
             ticket.holding = None
             place.holding -= 1
-        self._admit(place)
+        self._admit_waiting(place)
 
-    def _release(self, place: _Lane, ticket: Ticket) -> None:
+    def _release_place(self, place: _Lane, ticket: Ticket) -> None:
         place.running -= 1
         self._stop_holding(place, ticket)
 
-    def _admit(self, place: _Lane) -> None:
+    def _admit_waiting(self, place: _Lane) -> None:
         while place.waiting and place.is_free:
             following = place.waiting.popleft()
             if following.ready is not None and not following.ready.done():
-                self._occupy(place, following)
+                self._occupy_place(place, following)
                 following.ready.set_result(None)
 
     def open(self) -> None:
@@ -346,16 +347,16 @@ def _work_together(tickets: Sequence[Ticket], answers: Sequence[Future[Any]]) ->
         with stopping_when(lambda: all(ticket.dropped for ticket in tickets)):
             found = first.work([one.request for one in requests if one is not None], tickets)
             for answer, outcome in zip(answers, found, strict=True):
-                _settle(answer, outcome)
+                _settle_answer(answer, outcome)
     except SearchStopped:
         pass
     except Exception as error:  # of the work as a whole: whoever has no answer yet is told
         problem = error
     for answer in answers:
-        _settle(answer, problem)
+        _settle_answer(answer, problem)
 
 
-def _settle(answer: Future[Any], outcome: Any) -> None:
+def _settle_answer(answer: Future[Any], outcome: object) -> None:
     """Set an answer or an error, unless one is set or nobody waits for it any more."""
     with suppress(InvalidStateError):
         if isinstance(outcome, BaseException):
@@ -364,12 +365,14 @@ def _settle(answer: Future[Any], outcome: Any) -> None:
             answer.set_result(outcome)
 
 
-def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: Any) -> None:
+def _call_soon(
+    loop: asyncio.AbstractEventLoop, function: Callable[[*_Arguments], None], *arguments: *_Arguments
+) -> None:
     if not loop.is_closed():
         loop.call_soon_threadsafe(function, *arguments)
 
 
-def requests_at_once(predict: Callable[[], Any]) -> int:
+def requests_at_once(predict: Callable[[], object]) -> int:
     """How many calls of a model should run at the same time.
 
     Python runs one thread at a time: more threads than cores only make everybody wait for everybody. A model that

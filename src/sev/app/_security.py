@@ -10,17 +10,15 @@ import logging
 import time
 import traceback
 import warnings
-from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sev.app._errors import ServiceError, SupersededError, as_service_error
 from sev.app._metrics import Metrics
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOGGER = logging.getLogger("sev.app")
 
@@ -76,7 +74,7 @@ class Guard:
     """
 
     def __init__(
-        self, inner: Application, *, hosts: Iterable[str], token: str | None, body_bytes: int, metrics: Metrics
+        self, inner: ASGIApp, *, hosts: Iterable[str], token: str | None, body_bytes: int, metrics: Metrics
     ) -> None:
         self._inner = inner
         self._hosts = {host.lower().strip("[]") for host in hosts} | {"localhost"}
@@ -96,19 +94,19 @@ class Guard:
         start = time.perf_counter()
         sent: dict[str, int] = {}
 
-        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent["status"] = message["status"]
                 message["headers"] = _with_headers(message.get("headers", []), scope["path"])
             await send(message)
 
         try:
-            self._check(scope)
+            self._check_request(scope)
             if scope["method"] not in ("GET", "HEAD"):
                 receive = await self._with_body(receive)
             await self._inner(scope, receive, send_with_headers)
         except Exception as error:
-            known = _log(error)
+            known = _log_defect(error)
             if "status" not in sent:
                 await _send_error(known, send_with_headers)
         finally:
@@ -116,7 +114,7 @@ class Guard:
             path = getattr(route, "path", "other") if sent.get("status", 500) != 404 else "other"
             self._metrics.count(path, sent.get("status", 500), time.perf_counter() - start)
 
-    def _check(self, scope: Scope) -> None:
+    def _check_request(self, scope: Scope) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
         if not self._is_known_host(host):
@@ -162,7 +160,7 @@ class Guard:
                 raise self._too_large()
         waiting = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
-        async def receive_body() -> MutableMapping[str, Any]:
+        async def receive_body() -> Message:
             return waiting.pop() if waiting else await receive()
 
         return receive_body
@@ -171,7 +169,7 @@ class Guard:
         return ServiceError("too_large", f"The body is larger than {self._body_bytes:,} bytes.")
 
 
-def _log(error: Exception) -> ServiceError:
+def _log_defect(error: Exception) -> ServiceError:
     """What the caller is told; the log gets the place of a defect, never the values that led to it."""
     known = as_service_error(error)
     if known.code == "internal":

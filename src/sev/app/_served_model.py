@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
-from sev.actions import Actions, ChoiceGround, NumberGround, between, cell_key
+from sev.actions import Actions, Between, ChoiceGround, NumberGround, between, cell_key
 from sev.app._errors import ServiceError
 from sev.app._models import ExplainRequest, FeatureLimits, Person, ReferenceRequest, ValuesMode
 from sev.app._table import ROWS_OF_HEAD, Table
@@ -23,6 +23,12 @@ from sev.explainers import Explainer
 from sev.reports import Codes
 from sev.space import row_as_series
 from sev.text import LANGUAGES, Labels, Speaker
+
+if TYPE_CHECKING:
+    from sev.actions import CellKey, Constant, Shifts
+    from sev.explainers import Task
+    from sev.space import Feature
+    from sev.typing import Cell, ColumnLabel, PlainValue
 
 #: Where rows for histograms come from.
 Source = Literal["table", "background"]
@@ -73,7 +79,7 @@ class ServedModel:
         self.index, self.name, self.explainer, self.codes, self.table = index, name, explainer, codes, table
         self.columns = {str(column): column for column in explainer.form.columns}
         self.features = {feature.name: feature for feature in explainer.space.features}
-        self._speak(explainer.labels)
+        self._set_speakers(explainer.labels)
         bound = explainer.tasks[0].bound
         self.grounds = {} if bound is None else dict(zip(self.features, bound.ground.features, strict=True))
         self.has_credibility = all(task.credibility is not None for task in explainer.tasks)
@@ -85,7 +91,7 @@ class ServedModel:
         self._speaking = Recent(len(LANGUAGES))
         self._searches: dict[str, deque[float]] = {}
 
-    def _speak(self, labels: Labels) -> None:
+    def _set_speakers(self, labels: Labels) -> None:
         columns = {name: one.columns for name, one in self.features.items()}
         self.speaker = Speaker(columns, labels=labels)
         #: Speaks to the people concerned.
@@ -106,7 +112,7 @@ class ServedModel:
 
         def make() -> ServedModel:
             other = copy(self)  # what is kept is shared
-            other._speak(chosen)
+            other._set_speakers(chosen)
             return other
 
         return self._speaking.get(language, make)
@@ -129,13 +135,13 @@ class ServedModel:
         if person.values is not None and person.row is not None:
             raise ServiceError("bad_input", "A request has either the number of a row or values, not both.", "values")
         if person.values is not None:
-            return self._row_of_cells({**self._read_cells(person.values, "values"), **self._edits(person)})
+            return self._row_of_cells({**self._read_cells(person.values, "values"), **self._read_edits(person)})
         if person.row is None:
             raise ServiceError("bad_input", "A request needs the number of a row of the table, or values.", "row")
         if self.table is None:
             raise ServiceError("not_found", "There is no table of decisions here: send values.", "row")
         rows = self.row_of_table(person.row)
-        return self._with_cells(rows, self._edits(person)) if person.edits else rows
+        return self._with_cells(rows, self._read_edits(person)) if person.edits else rows
 
     def row_of_table(self, number: int) -> pd.DataFrame:
         """A row of the table in the form that the model takes; the next edit is about the same row as a rule."""
@@ -144,10 +150,10 @@ class ServedModel:
         # a copy: pandas notes on a frame everything that was derived from it, and this one stays
         return self._rows.get(number, lambda: table.frame_of_row(number, self.explainer.form)).copy()
 
-    def _edits(self, person: Person) -> dict[Any, Any]:
+    def _read_edits(self, person: Person) -> dict[ColumnLabel, Cell]:
         return self._read_cells(person.edits, "edits")
 
-    def _with_cells(self, row: pd.DataFrame, cells: Mapping[Any, Any]) -> pd.DataFrame:
+    def _with_cells(self, row: pd.DataFrame, cells: Mapping[ColumnLabel, Cell]) -> pd.DataFrame:
         """A row with other cells in some columns."""
         form = self.explainer.form
         if form.kind in ("polars", "pyarrow"):  # their rows are made from all cells at once
@@ -157,7 +163,7 @@ class ServedModel:
         columns.update({name: self._cell_as_column(name, cell) for name, cell in cells.items()})
         return pd.DataFrame(columns, index=row.index)
 
-    def _cell_as_column(self, name: Any, cell: Any) -> Any:
+    def _cell_as_column(self, name: ColumnLabel, cell: Cell) -> pd.api.extensions.ExtensionArray:
         """A cell as a column of one row in the background's dtype; the next edit comes with the same cells again."""
         form = self.explainer.form
         one = replace(form, kind="pandas", columns=(name,), dtypes={name: form.dtypes[name]})
@@ -166,18 +172,19 @@ class ServedModel:
             return one.one_row({name: cell})[name].array
         return self._edited.get((name, type(cell), text), lambda: one.one_row({name: cell})[name].array)
 
-    def _row_of_cells(self, cells: Mapping[Any, Any]) -> pd.DataFrame:
+    def _row_of_cells(self, cells: Mapping[ColumnLabel, Cell]) -> pd.DataFrame:
         missing = [name for name, column in self.columns.items() if column not in cells]
         if missing:
             raise ServiceError("bad_input", f"The row lacks the column {missing[0]!r}.", missing[0][:100])
         return self.explainer.form.one_row({column: cells[column] for column in self.explainer.form.columns})
 
-    def _read_cells(self, values: Mapping[str, Any], entry: str) -> dict[Any, Any]:
+    def _read_cells(self, values: Mapping[str, PlainValue], entry: str) -> dict[ColumnLabel, Cell]:
         return {
-            self._column(name, entry): self.read_cell(self._column(name, entry), one) for name, one in values.items()
+            self._find_column(name, entry): self.read_cell(self._find_column(name, entry), one)
+            for name, one in values.items()
         }
 
-    def _column(self, name: str, entry: str) -> Any:
+    def _find_column(self, name: str, entry: str) -> ColumnLabel:
         if name not in self.columns:
             hint = suggest_name(name, list(self.columns))
             raise ServiceError(
@@ -185,7 +192,7 @@ class ServedModel:
             )
         return self.columns[name]
 
-    def read_cell(self, column: Any, value: Any) -> Any:
+    def read_cell(self, column: ColumnLabel, value: PlainValue) -> Cell:
         """A cell as the model takes it, from JSON."""
         known = self._cells.get(column, {})
         dtype = self.explainer.form.dtypes[column]
@@ -205,9 +212,9 @@ class ServedModel:
         return value
 
     @cached_property
-    def _cells(self) -> dict[Any, dict[Any, Any]]:
+    def _cells(self) -> dict[ColumnLabel, dict[CellKey, Cell]]:
         """For each column of a choice, the values that the background holds, by what JSON makes of them."""
-        found: dict[Any, dict[Any, Any]] = {}
+        found: dict[ColumnLabel, dict[CellKey, Cell]] = {}
         for feature in self.features.values():
             ground = self.grounds.get(feature.name)
             if isinstance(ground, ChoiceGround):
@@ -232,7 +239,7 @@ class ServedModel:
                         found.append(str(column))
         return found
 
-    def score_of(self, task: Any, row: pd.Series) -> float | None:
+    def score_of(self, task: Task, row: pd.Series) -> float | None:
         """The score of a row that many requests are compared with; None where the model fails on it."""
 
         def score() -> float | None:
@@ -281,35 +288,36 @@ class ServedModel:
         if not limits:
             return own
         aliases = {alias for name in limits for alias in (name, *map(str, self.features[name].columns))}
-        plain: dict[str, Any] = {
-            entry: [name for name in getattr(own, entry) if name not in aliases]
+        named: dict[str, tuple[str, ...]] = {
+            entry: tuple(name for name in getattr(own, entry) if name not in aliases)
             for entry in ("frozen", "increase", "decrease")
         }
-        within: dict[str, Any] = {name: one for name, one in own.within.items() if name not in aliases}
+        within = {name: one for name, one in own.within.items() if name not in aliases}
         allowed = {name: one for name, one in own.allowed.items() if name not in aliases}
         for name, one in limits.items():
             if one.frozen:
                 continue  # a feature that may not be used, like those that the explainer restricts
             if one.direction != "any":
-                plain["increase" if one.direction == "up" else "decrease"].append(name)
+                named["increase" if one.direction == "up" else "decrease"] += (name,)
             if one.relative is not None:
-                within[name] = one.relative
+                within[name] = cast("Shifts", one.relative)  # read by Actions
             elif one.low is not None or one.high is not None:
-                within[name] = self._between(name, one)
+                within[name] = self._make_bounds(name, one)
             if one.allowed is not None:
-                allowed[name] = tuple(one.allowed)
+                allowed[name] = tuple(cast("list[Constant]", one.allowed))  # read by Actions
         return Actions(
-            **plain, within=within, allowed=allowed, steps={n: s for n, s in own.steps.items() if n not in allowed},
+            frozen=named["frozen"], increase=named["increase"], decrease=named["decrease"], within=within,
+            allowed=allowed, steps={n: s for n, s in own.steps.items() if n not in allowed},
             allow_missing=own.allow_missing, rules=own.rules, costs=own.costs,
         )  # fmt: skip
 
-    def _between(self, name: str, one: FeatureLimits) -> Any:
+    def _make_bounds(self, name: str, one: FeatureLimits) -> Between:
         low, high = -math.inf if one.low is None else one.low, math.inf if one.high is None else one.high
         if low > high:
             raise ServiceError("bad_input", f"The range of {name[:100]!r} ends before it begins.", "limits")
         return between(low, high)
 
-    def feature(self, name: str, entry: str) -> Any:
+    def feature(self, name: str, entry: str) -> Feature:
         """A feature by its name, or an error that says which there are."""
         if name not in self.features:
             hint = suggest_name(name, list(self.features))
@@ -359,7 +367,7 @@ class ServedModel:
         rows, _ = self.table.frame(np.arange(min(self.table.head.num_rows, _BACKGROUND_ROWS)), self.explainer.form)
         return rows.set_axis(self._names_of(self.table, rows.index)) if len(rows) else self.explainer.sample
 
-    def _names_of(self, table: Table, places: pd.Index) -> list[Any]:
+    def _names_of(self, table: Table, places: pd.Index) -> list[Hashable]:
         """What the page calls rows of the head of the table: sentences name those that a person is compared with."""
         if table.id_column is not None:
             names = table.head.column(table.id_column).take(places.to_numpy()).to_pylist()
@@ -384,7 +392,7 @@ def _wish_of(person: Person) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _check_number(value: float, column: Any) -> None:
+def _check_number(value: float, column: ColumnLabel) -> None:
     try:
         is_finite = math.isfinite(value)
     except OverflowError:

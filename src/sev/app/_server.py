@@ -7,12 +7,12 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -54,7 +54,13 @@ from sev.app._service import Service
 from sev.core import __version__
 from sev.exceptions import InputError, SevError
 
-_CONDITION: TypeAdapter[Any] = TypeAdapter(Condition)
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+    from starlette.types import ASGIApp
+
+_Body = TypeVar("_Body", bound=Person)
+
+_CONDITION: TypeAdapter[Condition] = TypeAdapter(Condition)
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorAnswer, "description": text}
     for status, text in {
@@ -153,17 +159,17 @@ def _scheduler_for(service: Service) -> Scheduler:
 
 def _add_error_handlers(app: FastAPI) -> None:
     async def answer_error(request: Request, error: Exception) -> Response:
-        return _error(as_service_error(error))
+        return _make_response(as_service_error(error))
 
     async def answer_shape(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return _error(_shape_error(error.errors()), 422)
+        return _make_response(_shape_error(error.errors()), 422)
 
     async def answer_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         codes = {404: "not_found", 405: "not_found"}
         found = ServiceError(codes.get(error.status_code, "bad_input"), str(error.detail))
-        return _error(found, error.status_code, error.headers)
+        return _make_response(found, error.status_code, error.headers)
 
     app.add_exception_handler(SevError, answer_error)
     app.add_exception_handler(Exception, answer_error)  # raised again after the answer, for the guard to log
@@ -171,7 +177,7 @@ def _add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, answer_http)
 
 
-def _shape_error(errors: Any) -> ServiceError:
+def _shape_error(errors: Sequence[ErrorDetails]) -> ServiceError:
     """The first thing that is wrong with the shape of a request; what was sent is not repeated."""
     first = errors[0]
     parts, message = first["loc"], first["msg"]
@@ -182,25 +188,27 @@ def _shape_error(errors: Any) -> ServiceError:
     return ServiceError("bad_input", f"{place or 'The body'}: {message}.", place or None)
 
 
-def _error(error: ServiceError, status: int | None = None, headers: Any = None) -> Response:
+def _make_response(
+    error: ServiceError, status: int | None = None, headers: Mapping[str, str] | None = None
+) -> Response:
     body = json.dumps(error.to_plain(), ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, status_code=status or error.status, media_type="application/json", headers=headers)
 
 
-def _json(answer: BaseModel) -> bytes:
+def _to_json(answer: BaseModel) -> bytes:
     return answer.model_dump_json().encode()
 
 
 def _add_requests_about_one(app: FastAPI, service: Service, scheduler: Scheduler) -> None:
     async def answer(
-        request: Request, body: Person, work: Callable[[Any, Ticket], BaseModel], shared: Shared | None = None
+        request: Request, body: _Body, work: Callable[[_Body, Ticket], BaseModel], shared: Shared | None = None
     ) -> Response:
         service.served_model(body.model)
         path = request.url.path
         edits = f"edits-{body.model}"
         content = await scheduler.run(
             edits if shared is not None and edits in scheduler.lanes else f"model-{body.model}",
-            lambda ticket: _json(work(body, ticket)),
+            lambda ticket: _to_json(work(body, ticket)),
             client=(path, str(body.model), body.client) if body.client else (),
             sequence=body.sequence,
             is_gone=request.is_disconnected,
@@ -210,7 +218,7 @@ def _add_requests_about_one(app: FastAPI, service: Service, scheduler: Scheduler
 
     def explain_together(bodies: Sequence[ExplainRequest], tickets: Sequence[Ticket]) -> Iterator[bytes | Exception]:
         for one in service.explain_together(bodies, tickets):
-            yield one if isinstance(one, Exception) else _json(one)
+            yield one if isinstance(one, Exception) else _to_json(one)
 
     @app.post("/api/explain", response_model=ExplainAnswer, responses=_ERRORS, tags=["one decision"])
     async def explain(body: ExplainRequest, request: Request) -> Response:
@@ -252,7 +260,7 @@ def _add_requests_about_one(app: FastAPI, service: Service, scheduler: Scheduler
 
 def _add_requests_about_all(app: FastAPI, service: Service, scheduler: Scheduler) -> None:
     async def answer(request: Request, work: Callable[[], BaseModel]) -> Response:
-        content = await scheduler.run("table", lambda ticket: _json(work()), is_gone=request.is_disconnected)
+        content = await scheduler.run("table", lambda ticket: _to_json(work()), is_gone=request.is_disconnected)
         return Response(content, media_type="application/json")
 
     @app.get("/api/about", response_model=About, responses=_ERRORS, tags=["all decisions"])
@@ -278,7 +286,7 @@ def _add_requests_about_all(app: FastAPI, service: Service, scheduler: Scheduler
         """A page of the table; statuses that are not known yet are computed in the background."""
         wanted = RowsRequest(
             model=model, offset=offset, limit=limit, search=search, sort=sort, descending=descending, status=status,
-            size=size, uses=uses, where=[_condition(one) for one in where], columns=columns,
+            size=size, uses=uses, where=[_read_condition(one) for one in where], columns=columns,
         )  # fmt: skip
         return await answer(request, lambda: service.rows(wanted))
 
@@ -299,7 +307,7 @@ def _add_requests_about_all(app: FastAPI, service: Service, scheduler: Scheduler
         return await answer(request, lambda: service.groups(model, by, language))
 
 
-def _condition(text: str) -> Any:
+def _read_condition(text: str) -> Condition:
     try:
         return _CONDITION.validate_json(text)
     except ValidationError:
@@ -436,7 +444,7 @@ def address_of(listening: socket.socket, host: str) -> str:
     return f"http://{shown}:{port}/"
 
 
-def run(app: Any, listening: socket.socket) -> None:
+def run(app: ASGIApp, listening: socket.socket) -> None:
     """Serve until interrupted.
 
     Parameters

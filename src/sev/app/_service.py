@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sev.app._about import describe_model, describe_table
 from sev.app._curve import curve
@@ -47,6 +47,9 @@ from sev.core import __version__
 from sev.explainers import Explainer
 from sev.reports import Codes, load_codes
 from sev.text import LANGUAGES
+
+if TYPE_CHECKING:
+    from sev.reports import CodesLike
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class Service:
         explainers: Sequence[tuple[str, Explainer]],
         table: Table | None = None,
         *,
-        codes: Any = None,
+        codes: CodesLike | None = None,
         settings: Settings | None = None,
     ) -> None:
         self.settings = settings or Settings()
@@ -138,11 +141,11 @@ class Service:
     def start(self) -> None:
         """Compute in the background what the first request needs, and the statuses of the table."""
         self._stop.clear()
-        threading.Thread(target=self._prepare, name="sev-prepare", daemon=True).start()
+        threading.Thread(target=self._answer_examples, name="sev-prepare", daemon=True).start()
         for one in self._overviews:
             one.statuses.start()
 
-    def _prepare(self) -> None:
+    def _answer_examples(self) -> None:
         """Make what is made once, before somebody waits for it."""
         # a model may raise anything; whoever asks for the same is told
         with suppress(Exception, SearchStopped), stopping_when(self._stop.is_set):
@@ -200,10 +203,10 @@ class Service:
         """
         with self._describing:  # whoever comes while it is made waits for it instead of making it again
             if self._about is None:
-                self._about = self._describe()
+                self._about = self._describe_service()
             return self._about
 
-    def _describe(self) -> About:
+    def _describe_service(self) -> About:
         settings = self.settings
         return About(
             version=__version__,
@@ -211,7 +214,7 @@ class Service:
             language=self.served_models[0].speaker.language,
             readonly=settings.readonly,
             has_page=self.has_page,
-            revision=self._revision(),
+            revision=self._hash_content(),
             models=[describe_model(served) for served in self.served_models],
             table=None if self.table is None else describe_table(self.table, self.served_models),
             limits=ServiceLimits(
@@ -223,7 +226,7 @@ class Service:
             ),
         )
 
-    def _revision(self) -> str:
+    def _hash_content(self) -> str:
         digest = hashlib.sha256()
         for served in self.served_models:
             digest.update(repr(served.explainer).encode())
@@ -253,7 +256,7 @@ class Service:
         """
         if request.limit > self.settings.rows_per_page:
             raise ServiceError("too_large", f"A page has at most {self.settings.rows_per_page} rows.", "limit")
-        return self._overview(request.model).rows(request)
+        return self._overview_of(request.model).rows(request)
 
     def threshold(self, model: int, value: float) -> ThresholdAnswer:
         """Answer ``GET /api/threshold``.
@@ -270,7 +273,7 @@ class Service:
         ThresholdAnswer
             How many decisions would change.
         """
-        return self._overview(model).threshold(value)
+        return self._overview_of(model).threshold(value)
 
     def groups(self, model: int, by: str, language: str | None = None) -> GroupsAnswer:
         """Answer ``GET /api/groups``.
@@ -289,9 +292,9 @@ class Service:
         GroupsAnswer
             One line for each value of the column.
         """
-        return self._overview(model).groups(by, language)
+        return self._overview_of(model).groups(by, language)
 
-    def _overview(self, model: int) -> Overview:
+    def _overview_of(self, model: int) -> Overview:
         self.served_model(model)
         if not self._overviews:
             raise ServiceError("not_found", "There is no table of decisions here: start with --data.")
@@ -312,7 +315,7 @@ class Service:
         ExplainAnswer
             Score, decision, smallest sets and texts.
         """
-        self._check(request)
+        self._check_may_edit(request)
         return explain(self._served_for(request), request, ticket)
 
     def explain_together(
@@ -348,7 +351,7 @@ class Service:
             False where the search is long or something has to be made for it first: nobody shall wait for others who
             could use another core.
         """
-        self._check(request)
+        self._check_may_edit(request)
         served = self.served_model(request.model)
         return served.is_quick(request.mode) and served.has_variant(request)
 
@@ -367,7 +370,7 @@ class Service:
         PriceAnswer
             One line for each lock.
         """
-        self._check(request)
+        self._check_may_edit(request)
         return price(self._served_for(request), request, ticket)
 
     def curve(self, request: CurveRequest, ticket: Ticket) -> CurveAnswer:
@@ -385,7 +388,7 @@ class Service:
         CurveAnswer
             Scores over the values of one feature.
         """
-        self._check(request)
+        self._check_may_edit(request)
         return curve(self._served_for(request), request, ticket)
 
     def reasons(self, request: ReasonsRequest, ticket: Ticket) -> ReasonsAnswer:
@@ -403,7 +406,7 @@ class Service:
         ReasonsAnswer
             Codes and texts of the letter.
         """
-        self._check(request)
+        self._check_may_edit(request)
         return letter(self._served_for(request), request, ticket)
 
     def scenarios(self, request: ScenariosRequest, ticket: Ticket) -> tuple[str, str]:
@@ -452,10 +455,10 @@ class Service:
         return ScenariosDocument(
             title=request.title or self.settings.title,
             about=self.about().model_copy(update={"readonly": True, "table": None}),
-            scenarios=[self._scenario(one, request.language, ticket) for one in request.scenarios],
+            scenarios=[self._answer_scenario(one, request.language, ticket) for one in request.scenarios],
         )
 
-    def _scenario(self, one: Scenario, language: str, ticket: Ticket) -> ScenarioOut:
+    def _answer_scenario(self, one: Scenario, language: str, ticket: Ticket) -> ScenarioOut:
         """A scenario with its answers, in the language of the file; its letter is in that in which it would go out."""
         letter = ReasonsRequest(**one.request.model_dump(include=set(Person.model_fields)))
         request = one.request
@@ -475,6 +478,6 @@ class Service:
             curves={name: self.curve(CurveRequest(**person, feature=name), ticket) for name in drawn},
         )
 
-    def _check(self, person: Person) -> None:
+    def _check_may_edit(self, person: Person) -> None:
         if self.settings.readonly and (person.edits or person.limits or person.values is not None):
             raise ServiceError("read_only", "This page is read only: rows can be looked at, not edited.")

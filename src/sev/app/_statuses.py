@@ -7,14 +7,20 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sev.app._table import Table
 from sev.backends import SearchStopped, stopping_when
 from sev.core import Status, n_words, pack, unpack
 from sev.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sev.explainers import Explainer
 
 #: Rows of one step; it adapts to how long steps take.
 _MOST_AT_ONCE = 256
@@ -38,12 +44,12 @@ class Statuses:
         Whether a person waits for an answer: the next step then comes a little later.
     """
 
-    def __init__(self, table: Table, explainer: Any, is_busy: Callable[[], bool]) -> None:
+    def __init__(self, table: Table, explainer: Explainer, is_busy: Callable[[], bool]) -> None:
         self._table, self._explainer, self._is_busy = table, explainer, is_busy
         n_rows, words = table.n_rows, n_words(len(explainer.feature_names))
-        self.status: Any = np.full(n_rows, _UNKNOWN, dtype=np.int8)
-        self.size: Any = np.full(n_rows, -1, dtype=np.int16)
-        self.lower_bound: Any = np.zeros(n_rows, dtype=np.int16)
+        self.status: NDArray[np.int8] = np.full(n_rows, _UNKNOWN, dtype=np.int8)
+        self.size: NDArray[np.int16] = np.full(n_rows, -1, dtype=np.int16)
+        self.lower_bound: NDArray[np.int16] = np.zeros(n_rows, dtype=np.int16)
         self.score: FloatArray = np.full(n_rows, np.nan)
         self._first = np.zeros((n_rows, words), dtype=np.uint64)
         self._any = np.zeros((n_rows, words), dtype=np.uint64)
@@ -101,7 +107,7 @@ class Statuses:
     def start(self) -> None:
         """Begin in a thread of its own, or go on after it was stopped."""
         self._stop.clear()
-        self._thread = threading.Thread(target=self._run, name="sev-statuses", daemon=True)
+        self._thread = threading.Thread(target=self._compute_until_stopped, name="sev-statuses", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -111,7 +117,7 @@ class Statuses:
         if self._thread is not None:
             self._thread.join(timeout=5)
 
-    def _run(self) -> None:
+    def _compute_until_stopped(self) -> None:
         with suppress(SearchStopped), stopping_when(self._stop.is_set):
             self._compute_all()
 
@@ -164,13 +170,13 @@ class Statuses:
         try:
             frame, _ = self._table.frame(rows, self._explainer.form)
             if len(frame):
-                self._keep(rows, frame, status)
+                self._explain_frame(rows, frame, status)
         except Exception:  # a model may raise anything; the list shows an error, and one row asked for tells why
             status[:] = Status.ERROR.code
         self.status[rows] = status  # last: readers on other threads look at it first
         self._n_known += len(rows)
 
-    def _keep(self, rows: IntArray, frame: Any, status: Any) -> None:
+    def _explain_frame(self, rows: IntArray, frame: pd.DataFrame, status: NDArray[np.int8]) -> None:
         many = self._explainer.explain(frame, time_limit=_ROW_SECONDS)
         places = frame.index.to_numpy()
         answers = many.answers

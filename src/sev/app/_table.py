@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from sev.batch import read_frame, rows_of
 from sev.core import plain_value, suggest_name
 from sev.exceptions import BatchError, InputError
 from sev.space import TableForm
-from sev.typing import BoolArray, IntArray
+from sev.typing import BoolArray, IntArray, PlainValue
 
 #: Rows at the start of a Parquet file that are read at once; enough for the first pages and for histograms.
 ROWS_OF_HEAD = 10_000
@@ -276,7 +277,7 @@ class Table:
             raise ServiceError("bad_input", f"Row {number}: {problems[0]}.", "row")
         return rows
 
-    def cells(self, numbers: IntArray, names: list[str] | None = None) -> list[dict[str, Any]]:
+    def cells(self, numbers: IntArray, names: list[str] | None = None) -> list[dict[str, PlainValue]]:
         """Some rows as plain values.
 
         Parameters
@@ -314,10 +315,10 @@ class Finder:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._orders: OrderedDict[Any, IntArray] = OrderedDict()
+        self._orders: OrderedDict[Hashable, IntArray] = OrderedDict()
         self._lock = threading.Lock()
 
-    def remember(self, key: Any, numbers: IntArray) -> IntArray:
+    def remember(self, key: Hashable, numbers: IntArray) -> IntArray:
         """Keep an answer."""
         with self._lock:
             self._orders[key] = numbers
@@ -325,7 +326,7 @@ class Finder:
                 self._orders.popitem(last=False)
         return numbers
 
-    def recall(self, key: Any) -> IntArray | None:
+    def recall(self, key: Hashable) -> IntArray | None:
         """An answer that was kept."""
         with self._lock:
             found = self._orders.get(key)
@@ -340,12 +341,12 @@ class Finder:
         for name in self._table.names:
             kind = self._table.kind_of(name)
             if kind == "text":
-                matches |= _contains(self._table.column(name), text)
+                matches |= _find_text(self._table.column(name), text)
             elif kind == "number" and number is not None:
                 matches |= _as_booleans(pc.equal(self._table.column(name), number))
         return matches
 
-    def where(self, name: str, operator: str, value: Any) -> BoolArray:
+    def where(self, name: str, operator: str, value: PlainValue) -> BoolArray:
         """Rows that meet a condition; a missing cell meets none but "missing" and "!="."""
         values = self._table.column(name)
         if operator in ("missing", "present"):
@@ -354,10 +355,10 @@ class Finder:
         if operator == "contains":
             if self._table.kind_of(name) != "text":
                 raise ServiceError("bad_input", f"Column {name!r} does not hold text: use = instead.", "where")
-            return _contains(values, str(value))
-        return self._compare(name, values, operator, value)
+            return _find_text(values, str(value))
+        return self._find_matches(name, values, operator, value)
 
-    def _compare(self, name: str, values: pa.ChunkedArray, operator: str, value: Any) -> BoolArray:
+    def _find_matches(self, name: str, values: pa.ChunkedArray, operator: str, value: PlainValue) -> BoolArray:
         compare = {
             "=": pc.equal,
             "!=": pc.not_equal,
@@ -395,14 +396,14 @@ def _as_number(text: str) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _contains(values: pa.ChunkedArray, text: str) -> BoolArray:
+def _find_text(values: pa.ChunkedArray, text: str) -> BoolArray:
     if pa.types.is_dictionary(values.type):
-        found = [_contains_in_chunk(chunk, text) for chunk in values.chunks]
+        found = [_find_text_in_chunk(chunk, text) for chunk in values.chunks]
         return np.concatenate(found) if found else np.zeros(0, dtype=np.bool_)
     return _as_booleans(pc.match_substring(values, text, ignore_case=True))
 
 
-def _contains_in_chunk(chunk: pa.DictionaryArray, text: str) -> BoolArray:
+def _find_text_in_chunk(chunk: pa.DictionaryArray, text: str) -> BoolArray:
     """Each distinct text is looked at once."""
     if not len(chunk.dictionary):
         return np.zeros(len(chunk), dtype=np.bool_)
@@ -411,7 +412,7 @@ def _contains_in_chunk(chunk: pa.DictionaryArray, text: str) -> BoolArray:
     return np.where(places >= 0, among[places], False)
 
 
-def _as_booleans(values: Any) -> BoolArray:
+def _as_booleans(values: pa.Array | pa.ChunkedArray) -> BoolArray:
     filled = pc.fill_null(values, False)
     array: BoolArray = np.asarray(filled.to_numpy(zero_copy_only=False) if isinstance(filled, pa.Array) else filled)
     return array.astype(np.bool_, copy=False)

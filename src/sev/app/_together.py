@@ -59,7 +59,7 @@ def _search_together(
             row, variant = served.row_of(request), served.variant(request)
         except Exception:  # it is raised again where the request is answered alone
             continue
-        groups.setdefault(_wishes(request, row, variant), []).append((place, row, variant))
+        groups.setdefault(_list_wishes(request, row, variant), []).append((place, row, variant))
     found: dict[int, Found] = {}
     for group in groups.values():
         if len(group) > 1:
@@ -88,7 +88,7 @@ def _search_group(
         return []
 
 
-def _wishes(request: ExplainRequest, row: pd.DataFrame, variant: Variant) -> Hashable:
+def _list_wishes(request: ExplainRequest, row: pd.DataFrame, variant: Variant) -> Hashable:
     """What must be equal so that rows can be searched in one call, without a change of their cells."""
     return (
         id(variant.explainer), variant.restricted, request.max_sets, tuple(options_of(request).items()),

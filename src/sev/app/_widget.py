@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,6 +26,12 @@ from sev.app._service import Service, Settings
 from sev.app._table import Table
 from sev.explainers import Explainer
 from sev.typing import NativeTable
+
+if TYPE_CHECKING:
+    from anywidget import AnyWidget
+
+    from sev.reports import CodesLike
+    from sev.typing import JSONObject, JSONValue, Parsed
 
 #: Calls that the server answers to GET.
 _QUERIES = ("about", "rows", "threshold", "groups")
@@ -56,24 +62,24 @@ class Answers:
         self._running = 0
         service.is_busy = lambda: self._running > 0
 
-    def answer(self, content: Any) -> dict[str, Any]:
+    def answer(self, content: Parsed) -> JSONObject:
         """The reply to a message ``{id, name, params}``: ``{id, result}`` or ``{id, error}``."""
         number = content.get("id") if isinstance(content, Mapping) else None
         self._running += 1
         try:
-            return {"id": number, "result": self._call(content)}
+            return {"id": number, "result": self._make_call(content)}
         except Exception as error:  # a page gets an answer, whatever went wrong
             known = as_service_error(error)
             return {"id": number, "error": {**known.to_plain()["error"], "status": known.status}}
         finally:
             self._running -= 1
 
-    def _call(self, content: Any) -> Any:
+    def _make_call(self, content: Parsed) -> JSONValue:
         if not isinstance(content, Mapping) or not isinstance(content.get("name"), str):
             raise ServiceError("bad_input", "A call has a name and params.")
         service = self._service
         ticket = Ticket(service.settings.seconds)
-        calls: dict[str, tuple[type[BaseModel], Callable[[Any], Any]]] = {
+        calls: dict[str, tuple[type[BaseModel], Callable[[Any], BaseModel | str]]] = {
             "about": (Message, lambda _: service.about()),
             "rows": (RowsRequest, service.rows),
             "threshold": (_ThresholdRequest, lambda wanted: service.threshold(wanted.model, wanted.value)),
@@ -106,10 +112,10 @@ def make_widget(
     X: NativeTable | None = None,
     *,
     others: Mapping[str, Explainer] | None = None,
-    codes: Any = None,
+    codes: CodesLike | None = None,
     title: str = "",
     language: str | None = None,
-) -> Any:
+) -> AnyWidget:
     """The page as a widget of JupyterLab, VS Code, marimo and others that show anywidgets.
 
     Parameters

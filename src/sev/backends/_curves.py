@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from sev._registry import find, load
 from sev.backends._overrides import refuse_overrides
 from sev.backends._protocol import CannotReadError
 from sev.backends._reading import Reading
-from sev.typing import FittedModel, FloatArray
+from sev.typing import FittedModel, FloatArray, ModelOutput
 
 #: Knots are known up to this many units of rounding of the numbers that they are computed from.
 _ULPS = 32.0
@@ -197,7 +196,7 @@ def encoded_curves(reading: Reading, numbers: Sequence[bool]) -> list[ColumnCurv
     return columns
 
 
-def _find_step_of(transform: Callable[[Any], Any]) -> Any:
+def _find_step_of(transform: Callable[[ModelOutput], ModelOutput]) -> FittedModel | None:
     """The fitted step whose method a transform is; None for other functions."""
     name = getattr(transform, "__name__", None)
     return getattr(transform, "__self__", None) if name == "transform" else None

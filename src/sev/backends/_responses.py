@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from sev.backends._protocol import CannotReadError
 from sev.backends._registry import scorer_for
 from sev.backends._scores import ModelScores, index_of_class
 from sev.backends._wrappers import DecisionRule, decision_rule, unwrap
+from sev.core import python_value
 from sev.exceptions import InputError, ModelError, TargetError, UnfittedModelError
 from sev.typing import ClassLabel, FittedModel, FloatArray, LabelsLike, ModelOutput, NativeTable, Response
 
@@ -149,7 +149,7 @@ def class_names(model: object) -> tuple[ClassLabel, ...] | None:
             "of one of them."
         )
     values = classes if isinstance(classes, (list, tuple)) else np.asarray(classes).ravel().tolist()
-    return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    return tuple(map(python_value, values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,10 +247,10 @@ def _unique_labels(labels: LabelsLike | None) -> list[ClassLabel]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     values = pd.unique(pd.Series(array)) if array.ndim == 1 else []
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+    return list(map(python_value, values))
 
 
-def _is_of_type(model: object, check: Callable[[Any], bool]) -> bool:
+def _is_of_type(model: object, check: Callable[[BaseEstimator], bool]) -> bool:
     """What scikit-learn says about a type of its own; other objects have no tags to look at."""
     return isinstance(model, BaseEstimator) and check(model)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Unpack
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -27,13 +27,14 @@ from sev.batch._manifest import (
     sweep,
     write_manifest,
 )
-from sev.batch._partition import PartitionExplainer
+from sev.batch._partition import PartitionExplainer, PartitionOptions
 from sev.batch._work import Work, part_results, place_archive, result_schema_of
 from sev.batch._writers import reporting_full_disk, table_writer, write_tables
 from sev.core import __version__
 from sev.exceptions import BatchError, InputError
 from sev.explainers import check_n_jobs, warn_if_nothing_may_change
 from sev.files import naming, read_whole
+from sev.typing import Parsed
 
 if TYPE_CHECKING:
     from sev.explainers import Explainer
@@ -85,7 +86,7 @@ def explain_files(
     stdin_format: FormatName | None = None,
     output_format: FormatName | None = None,
     raw: bool = False,
-    **options: Any,
+    **options: Unpack[PartitionOptions],
 ) -> BatchResult:
     """Explain all rows of files of any size, part by part; the same call resumes a run that was stopped.
 
@@ -225,7 +226,7 @@ class _Batch:
         files: tuple[InputFile, ...],
         rows_per_part: int,
         trust_pickle: bool,
-        options: dict[str, Any],
+        options: PartitionOptions,
     ) -> None:
         self._folder = folder
         self._explain = explain
@@ -301,7 +302,7 @@ class _Batch:
         before = sum(part.n_rows for part in self._parts if _is_of_earlier_run(part))
         return BatchResult(self._folder, rows, by_status, before)
 
-    def _make_manifest(self, files: tuple[InputFile, ...]) -> dict[str, Any]:
+    def _make_manifest(self, files: tuple[InputFile, ...]) -> dict[str, Parsed]:
         if any(file.path == "-" for file in files) and any(self._folder.glob("part-*.parquet")):
             raise BatchError(
                 f"{self._folder} holds results already, and standard input cannot be resumed: choose another output."
@@ -318,7 +319,7 @@ class _Batch:
 
 
 def _partition_explainer(
-    explainer: Explainer | str | Path, trust_pickle: bool, options: dict[str, Any]
+    explainer: Explainer | str | Path, trust_pickle: bool, options: PartitionOptions
 ) -> PartitionExplainer:
     if isinstance(explainer, (str, Path)):
         with naming(explainer):
@@ -338,7 +339,7 @@ def _count_statuses(table: pa.Table) -> dict[str, int]:
     return {entry["values"]: entry["counts"] for entry in counts}
 
 
-def _write_options(options: dict[str, Any]) -> dict[str, Any]:
+def _write_options(options: PartitionOptions) -> dict[str, object]:
     """Options as JSON returns them, so that those of a manifest compare equal."""
     return {
         name: list(value) if isinstance(value, Iterable) and not isinstance(value, str | Mapping) else value

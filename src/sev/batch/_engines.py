@@ -199,7 +199,7 @@ def _run_on_ray(
     if not ray.is_initialized():
         ray.init(address=address) if address else ray.init(num_cpus=max(n_jobs, 1), include_dashboard=False)
 
-    def one(row: dict[str, Any]) -> dict[str, Any]:
+    def one(row: dict[str, int]) -> dict[str, int | str]:
         done = work(waiting[row["id"]]).rows
         return {"id": row["id"], "sha256": done.sha256 if isinstance(done, Finished) else ""}
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 import pyarrow as pa
 
 from sev._optional import require
 from sev.exceptions import BatchError
+
+if TYPE_CHECKING:
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font
+
+    from sev.typing import Cell
+
 
 #: Rows of a sheet, the header included, and letters of a cell, as Excel has them.
 MOST_ROWS = 1_048_576
@@ -69,7 +76,7 @@ class ExcelWriter:
         """Let go of the rows that openpyxl keeps in a file of its own."""
         self._book.save(io.BytesIO())
 
-    def _make_cell(self, value: object) -> Any:
+    def _make_cell(self, value: Cell) -> WriteOnlyCell | float | None:
         if isinstance(value, list):
             parts = [" + ".join(one) if isinstance(one, list) else str(one) for one in value]
             return self._make_text_cell("; ".join(parts) if value and isinstance(value[0], list) else ", ".join(parts))
@@ -79,7 +86,7 @@ class ExcelWriter:
             return value if value == value and abs(value) != float("inf") else None
         return self._make_text_cell(value.decode(errors="replace") if isinstance(value, bytes) else str(value))
 
-    def _make_text_cell(self, text: str, font: Any = None) -> Any:
+    def _make_text_cell(self, text: str, font: Font | None = None) -> WriteOnlyCell:
         shown = self._illegal.sub("\ufffd", text)
         if len(shown) > _MOST_LETTERS:
             shown = f"{shown[: _MOST_LETTERS - 4]} ..."

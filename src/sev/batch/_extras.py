@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,10 @@ from sev.explainers import Explainer, Settings
 from sev.explanations import Explanations, Interval
 from sev.text import Speaker, feature_value
 from sev.typing import Cell, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sev.typing import Cells
+
 
 #: The columns of sentences, and of what the whole change costs.
 SENTENCE, COST = "sentence", "cost"
@@ -162,11 +166,13 @@ class ExtraColumns:
             for side in (0, 1)
         ]
 
-    def _tell_choice(self, number: int, value: Any) -> str | None:
+    def _tell_choice(self, number: int, value: Cell) -> str | None:
         """One of the values that do, as text; null for a missing one."""
         feature = self._features[number]
         if len(feature.columns) > 1:
-            return feature_value(feature.name, dict(zip(feature.columns, value, strict=True)), feature.columns)
+            return feature_value(
+                feature.name, dict(zip(feature.columns, cast("Cells", value), strict=True)), feature.columns
+            )
         return None if pd.isna(value) else str(plain_value(value))
 
     def _compute_costs(self, many: Explanations, number: int, old: list[Cell], new: list[Cell]) -> FloatArray:

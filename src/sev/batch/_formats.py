@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, cast
 
 import pyarrow as pa
 import pyarrow.csv
@@ -90,7 +90,7 @@ def output_format(path: str | Path) -> TableFormat:
 
 def open_stream(path: str | Path, compression: Compression | None) -> io.BufferedReader:
     """A file, or standard input for ``-``, as a buffered stream of unpacked bytes."""
-    raw: Any = sys.stdin.buffer if str(path) == "-" else io.FileIO(path)
+    raw: io.RawIOBase = cast("io.RawIOBase", sys.stdin.buffer) if str(path) == "-" else io.FileIO(path)
     if compression is not None:
         raw = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
     return io.BufferedReader(raw, buffer_size=_HEADER_BYTES)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import pandas as pd
 import pyarrow as pa
 
-from sev.batch._partition import PartitionExplainer
+from sev.batch._partition import PartitionExplainer, PartitionOptions
 from sev.exceptions import OptionError
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from sev.explainers import Explainer
 
 
-def explain_dask(frame: DaskFrame, explainer: Explainer | PartitionExplainer, **options: Any) -> DaskFrame:
+def explain_dask(
+    frame: DaskFrame, explainer: Explainer | PartitionExplainer, **options: Unpack[PartitionOptions]
+) -> DaskFrame:
     """Explain the rows of a ``dask.dataframe``, lazily.
 
     Parameters
@@ -50,7 +52,9 @@ def explain_dask(frame: DaskFrame, explainer: Explainer | PartitionExplainer, **
     return apply(explain, meta=meta)
 
 
-def explain_ray(data: Dataset, explainer: Explainer | PartitionExplainer, **options: Any) -> Dataset:
+def explain_ray(
+    data: Dataset, explainer: Explainer | PartitionExplainer, **options: Unpack[PartitionOptions]
+) -> Dataset:
     """Explain the rows of a ``ray.data.Dataset``, lazily.
 
     Parameters
@@ -76,7 +80,9 @@ def explain_ray(data: Dataset, explainer: Explainer | PartitionExplainer, **opti
     return data.map_batches(explain.arrow, batch_format="pyarrow", zero_copy_batch=True)
 
 
-def explain_spark(frame: SparkFrame, explainer: Explainer | PartitionExplainer, **options: Any) -> SparkFrame:
+def explain_spark(
+    frame: SparkFrame, explainer: Explainer | PartitionExplainer, **options: Unpack[PartitionOptions]
+) -> SparkFrame:
     """Explain the rows of a Spark DataFrame, lazily.
 
     Parameters
@@ -111,7 +117,7 @@ def explain_spark(frame: SparkFrame, explainer: Explainer | PartitionExplainer, 
     return frame.mapInArrow(explained, from_arrow_schema(schema))
 
 
-def _as_partition(explainer: Explainer | PartitionExplainer, options: dict[str, Any]) -> PartitionExplainer:
+def _as_partition(explainer: Explainer | PartitionExplainer, options: PartitionOptions) -> PartitionExplainer:
     if not isinstance(explainer, PartitionExplainer):
         return PartitionExplainer.of(explainer, **options)
     if options:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,28 @@ from sev.core import list_names, suggest_name
 from sev.exceptions import InputError
 from sev.explainers import Explainer, Settings
 from sev.explanations import Explanations
-from sev.typing import Kind, Minimise, Order, Parsed, Values
+from sev.typing import Kind, Minimise, Order, Parsed, SearchOptions, Values
+
+
+class PartitionOptions(TypedDict, total=False):
+    """What :class:`PartitionExplainer` takes beside the explainer."""
+
+    kind: Kind
+    restricted: Iterable[str] | None
+    max_size: int | None
+    max_sets: int
+    time_limit: float | None
+    keep: Iterable[str] | None
+    id_column: str | None
+    sets: bool
+    changes: bool
+    sentences: bool
+    actions: Actions | Mapping[str, Parsed] | str | Path | None
+    values: Values
+    minimise: Minimise
+    order: Order
+    min_credibility: float
+    credibility: bool
 
 
 class PartitionExplainer:
@@ -110,7 +131,7 @@ class PartitionExplainer:
         self._keep = None if keep is None else tuple(keep)
         self._id_column = id_column
         self._sets = sets
-        self.settings: dict[str, Any] = {
+        self.settings: SearchOptions = {
             "kind": kind,
             "restricted": None if restricted is None else tuple(restricted),
             "max_size": max_size,
@@ -128,7 +149,9 @@ class PartitionExplainer:
         )
 
     @classmethod
-    def of(cls, explainer: Explainer, *, allow_pickle: bool = False, **options: Any) -> PartitionExplainer:
+    def of(
+        cls, explainer: Explainer, *, allow_pickle: bool = False, **options: Unpack[PartitionOptions]
+    ) -> PartitionExplainer:
         """Make one from an explainer in memory.
 
         Parameters

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -121,7 +120,7 @@ def part_results(explain: PartitionExplainer, part: Part, schema: pa.Schema) -> 
     first = part.first_row
     for table in part.rows.tables():
         results = explain.arrow(table)
-        places: dict[str, Any] = {"row": pa.array(np.arange(first, first + table.num_rows, dtype=np.int64))}
+        places: dict[str, pa.Array] = {"row": pa.array(np.arange(first, first + table.num_rows, dtype=np.int64))}
         if schema.names[0] == "file":
             places = {"file": pa.array([part.label] * table.num_rows, type=pa.string()), **places}
         wanted = schema.names[len(places) :]

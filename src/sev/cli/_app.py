@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -32,6 +32,19 @@ def _read_host_names(context: click.Context, option: click.Parameter, names: tup
         if not _HOST_NAME.fullmatch(name):
             raise click.BadParameter(f"{name!r} is not the name of a host: write sev, not http://sev:8080, and no *.")
     return names
+
+
+class _ServiceOptions(TypedDict):
+    """What ``sev app`` and ``sev serve`` have in common."""
+
+    host: str
+    allowed_hosts: tuple[str, ...]
+    port: int
+    codes: str | None
+    id_column: str | None
+    labels: str | None
+    language: str | None
+    trust_pickle: bool
 
 
 def _service_options(command: Command) -> Command:
@@ -76,7 +89,7 @@ def app(
     open_browser: bool,
     readonly: bool,
     title: str,
-    **options: Any,
+    **options: Unpack[_ServiceOptions],
 ) -> None:
     """Open a page on which decisions can be looked at and edited; without EXPLAINERS, on the bundled loan data.
 
@@ -95,7 +108,7 @@ def app(
 @click.argument("explainers", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("--data", type=click.Path(), help="Table of decisions, for the requests about all of them.")
 @_service_options
-def serve(explainers: tuple[str, ...], data: str | None, **options: Any) -> None:
+def serve(explainers: tuple[str, ...], data: str | None, **options: Unpack[_ServiceOptions]) -> None:
     """Serve the JSON interface without the page; its OpenAPI document is at /api/openapi.json.
 
     \b

@@ -6,7 +6,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -120,9 +120,16 @@ def plain_warnings(context: click.Context) -> Iterator[None]:
     """Show warnings as one line each, without the place in the code that no user of a command asked for."""
     shown = warnings.showwarning
 
-    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if context.meta.get(_DEBUG):
-            shown(message, category, *place, **more)
+            shown(message, category, filename, lineno, file, line)
         else:
             click.echo(f"Warning: {words_of_options(str(message), context)}", err=True)
 

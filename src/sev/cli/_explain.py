@@ -174,7 +174,7 @@ def _end_with_errors(result: BatchResult) -> None:
     sys.exit(ROWS_WITH_ERRORS)
 
 
-def _run_in_thread(call: Callable[..., BatchResult], *given: Any, **named: Any) -> BatchResult:
+def _run_in_thread(call: Callable[..., BatchResult], *given: object, **named: object) -> BatchResult:
     """Run a call in a thread, so that Ctrl-C ends it at once, also while compiled code runs."""
     done: Future[BatchResult] = Future()
 

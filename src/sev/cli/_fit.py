@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -143,7 +143,7 @@ def fit(
     )
 
 
-def _read_class(target: str | None, model: object, labels: pd.Series[Any]) -> ClassLabel | None:
+def _read_class(target: str | None, model: object, labels: pd.Series) -> ClassLabel | None:
     """The class that is written so: one of the model's, or of a model that does not know its classes a label."""
     from sev.core import list_names, plain_value, suggest_name
     from sev.exceptions import InputError
@@ -162,7 +162,7 @@ def _read_class(target: str | None, model: object, labels: pd.Series[Any]) -> Cl
     )
 
 
-def _check_direction(explainer: Explainer, rows: pd.DataFrame, labels: pd.Series[Any]) -> None:
+def _check_direction(explainer: Explainer, rows: pd.DataFrame, labels: pd.Series) -> None:
     """Refuse to explain one class with the scores of the other: the file of a model without classes has scores only."""
     import numpy as np
     from sklearn.metrics import roc_auc_score

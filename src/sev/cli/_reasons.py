@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sev import Explanations
+    from sev.typing import SearchOptions
 
 
 @click.command()
@@ -57,7 +58,7 @@ def reasons(
     trust_pickle: bool,
     as_json: bool,
     quiet: bool,
-    **choices: Any,
+    **choices: Unpack[SearchOptions],
 ) -> None:
     """Write the reasons of each decision about the rows of DATA: ranked, coded, and recorded with their proof.
 

@@ -10,12 +10,14 @@ import click
 import pandas as pd
 
 from sev.cli._labels import label_options, load_with_labels
-from sev.cli._options import Command, Decorator, actions, choice, comma_list, common, restricted, trust_pickle
+from sev.cli._options import Command, actions, choice, comma_list, common, restricted, trust_pickle
 from sev.cli._output import plain_result, say
 from sev.cli._tables import chosen_row, rows_of_table
 from sev.typing import Values
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sev import Explainer
     from sev.text import Speaker
 
@@ -34,7 +36,7 @@ def _table_arguments(command: Command) -> Command:
     return command
 
 
-def _with_explainer(values: str) -> Decorator:
+def _with_explainer(values: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The options behind the questions of a command, which gets the explainer with its labels and actions in force.
 
     Parameters
@@ -43,7 +45,7 @@ def _with_explainer(values: str) -> Decorator:
         Default of ``--values``.
     """
 
-    def decorate(command: Any) -> Any:
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def load_and_run(
             explainer: str,
@@ -56,7 +58,7 @@ def _with_explainer(values: str) -> Decorator:
             loaded = load_with_labels(explainer, labels, language, trust_pickle=trust_pickle, actions=actions)
             command(loaded, **options)
 
-        limited: Any = load_and_run
+        limited: Callable[..., None] = load_and_run
         may_become = choice("--values", Values, "What features may become within the actions.", values)
         for option in (common, trust_pickle, label_options, actions, may_become):
             limited = option(limited)

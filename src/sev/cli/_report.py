@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -10,6 +10,9 @@ from sev.cli._labels import label_options, load_with_labels
 from sev.cli._options import change_options, choice_options, common, trust_pickle
 from sev.cli._output import output_file, write_result
 from sev.cli._tables import explained_table, no_column
+
+if TYPE_CHECKING:
+    from sev.typing import SearchOptions
 
 
 @click.command()
@@ -39,7 +42,7 @@ def report(
     trust_pickle: bool,
     as_json: bool,
     quiet: bool,
-    **choices: Any,
+    **choices: Unpack[SearchOptions],
 ) -> None:
     """Write one HTML file about the decisions on the rows of DATA; it needs no network.
 

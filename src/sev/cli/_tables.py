@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from sev.cli._errors import spoiled_numbers
 from sev.typing import ColumnLabel
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sev import Explainer, Explanations
+    from sev.typing import SearchOptions
 
 
 def explained_table(
-    explainer: Explainer, data: str, id_column: str | None, quiet: bool, **options: Any
+    explainer: Explainer, data: str, id_column: str | None, quiet: bool, **options: Unpack[SearchOptions]
 ) -> tuple[Explanations, pa.Table]:
     """Explanations of a table that fits into memory, and the table itself, with all its columns.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,8 @@ from sev.references import ReferenceLike
 from sev.typing import ClassLabel, ColumnLabel, NativeTable
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from sev.comparison._answers import Answer
     from sev.comparison._registry import Prepare
 
@@ -49,7 +51,7 @@ def compare_methods(
     allow_positive_reference: bool = False,
     max_queries: int | None = 20,
     ordering: Literal["signed", "absolute", "both"] = "signed",
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
     random_state: int = 0,
     progress: bool = False,
 ) -> pd.DataFrame:
@@ -266,7 +268,9 @@ def _checked_ordering(ordering: str) -> tuple[Ordering, ...]:
     return _ORDERINGS[ordering]
 
 
-def _checked_options(options: Mapping[str, Mapping[str, Any]] | None, names: list[str]) -> dict[str, dict[str, Any]]:
+def _checked_options(
+    options: Mapping[str, Mapping[str, object]] | None, names: list[str]
+) -> dict[str, dict[str, object]]:
     given = {name: dict(values) for name, values in (options or {}).items()}
     strange = [name for name in given if name not in names]
     if strange:
@@ -278,7 +282,7 @@ class _Bar:
     """A progress bar that says which method is at work; nothing when it is not wanted."""
 
     def __init__(self, total: int, wanted: bool) -> None:
-        self._bar: Any = None
+        self._bar: tqdm | None = None
         if wanted:
             from tqdm.auto import tqdm
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sev._optional import require
 from sev._registry import load as load_route
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sev.comparison._case import Case
 
     #: Gets ready for a case and returns a function from the number of a query to an answer.
-    Prepare = Callable[[Case, dict[str, Any]], Callable[[int], Answer]]
+    Prepare = Callable[[Case, dict[str, object]], Callable[[int], Answer]]
 
 
 @dataclass(frozen=True)

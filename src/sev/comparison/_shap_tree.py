@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,10 @@ from sev.comparison._answers import Importances
 from sev.comparison._case import Case, NotApplicable
 from sev.comparison._quiet import quietly
 from sev.typing import FloatArray, IntArray, ModelOutput
+
+if TYPE_CHECKING:
+    from shap import TreeExplainer
+
 
 _NO_BACKGROUND = "SHAP supports no background with categorical splits: branches are weighted by their training rows"
 
@@ -27,7 +32,7 @@ def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Importanc
         raise NotApplicable(str(error)) from error
     encode, owner = _find_encoding(case, unwrapped)
     explainers = {
-        number: _tree_explainer(shap, unwrapped.estimator, encode(case.references.iloc[[number]]))
+        number: _make_explainer(shap, unwrapped.estimator, encode(case.references.iloc[[number]]))
         for number in np.unique(case.assigned).tolist()
     }
 
@@ -67,7 +72,7 @@ def _find_encoding(case: Case, unwrapped: Unwrapped) -> tuple[Callable[[pd.DataF
     return encoding.encode, encoding.column_feature
 
 
-def _tree_explainer(shap: Any, estimator: object, reference: Any) -> tuple[Any, str]:
+def _make_explainer(shap: ModuleType, estimator: object, reference: ModelOutput) -> tuple[TreeExplainer, str]:
     """SHAP's reader of trees, and what there is to know about it."""
     with quietly():
         try:
@@ -83,7 +88,7 @@ def _holds_numbers(rows: ModelOutput) -> bool:
     return not isinstance(rows, pd.DataFrame) or all(pd.api.types.is_numeric_dtype(dtype) for dtype in rows.dtypes)
 
 
-def _by_feature(case: Case, values: Any, owner: IntArray) -> FloatArray:
+def _by_feature(case: Case, values: np.ndarray | list[np.ndarray], owner: IntArray) -> FloatArray:
     """Values for the class being explained: the one output there is is that of the second class."""
     if isinstance(values, list):  # one array for each class
         values = np.stack(values, axis=-1)

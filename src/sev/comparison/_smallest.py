@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from sev.comparison._answers import Smallest
 from sev.comparison._case import Case
 
+if TYPE_CHECKING:
+    from sev.typing import WorkOptions
 
-def prepare(case: Case, options: dict[str, Any]) -> Callable[[int], Smallest]:
+
+def prepare(case: Case, options: dict[str, object]) -> Callable[[int], Smallest]:
     """The explainer is there already; options are those of :meth:`sev.Explainer.explain`."""
 
     def answer(query: int) -> Smallest:
-        return Smallest(case.explainer.explain(case.queries.iloc[[query]], **options)[0])
+        return Smallest(case.explainer.explain(case.queries.iloc[[query]], **cast("WorkOptions", options))[0])
 
     return answer

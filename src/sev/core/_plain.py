@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 import pandas as pd
 
-from sev.typing import JSONObject, PlainValue
+from sev.typing import Cell, JSONObject, PlainValue
 
 
-def python_value(value: object) -> Any:
+def python_value(value: Cell) -> Cell:
     """A numpy scalar as the Python number, string or bool that it holds; anything else as it is.
 
     Parameters

@@ -27,7 +27,7 @@ class Recent:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Recent], tuple[int]]:
         return Recent, (self._most,)  # what is kept can be made again
 
     def __contains__(self, key: Hashable) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,10 @@ from sev.credibility._protocol import OtherRows
 from sev.exceptions import ArchiveError
 from sev.references import NumberColumn, as_numbers, joint_values
 from sev.typing import Cell, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sklearn.tree._tree import Tree as FittedTree
+
 
 #: Path lengths are rounded to this, so that their sums are exact in every order.
 _STEP = 2.0**-20
@@ -87,7 +91,7 @@ class IsolationForest:
         )
 
 
-def _node_values(tree: Any) -> FloatArray:
+def _node_values(tree: FittedTree) -> FloatArray:
     """Thresholds of splits, and for leaves the length of the path to a row in them."""
     depth = np.zeros(tree.node_count)
     for node in range(tree.node_count):  # children come after their parent

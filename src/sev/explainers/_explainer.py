@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,19 @@ from sev.references import ReferenceLike
 from sev.space import FeatureSpace, TableForm
 from sev.text import Labels
 from sev.typing import ClassLabel, ColumnLabel, Kind, LabelsLike, Minimise, NativeTable, Order, Parsed, RowLike, Values
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    from anywidget import AnyWidget
+
+    from sev.typing import MenuOptions, PriceOptions, SearchOptions
+
+    class _WidgetOptions(TypedDict, total=False):
+        others: Mapping[str, Explainer] | None
+        codes: Parsed
+        title: str
+        language: str | None
 
 
 class Explainer(ExplainerSetup):
@@ -262,7 +275,9 @@ class Explainer(ExplainerSetup):
         check_n_jobs(n_jobs)
         return self.explain_rows(self._form.to_frame(X), settings, n_jobs=n_jobs, progress=progress)
 
-    def explain_one(self, row: RowLike, *, n_jobs: int = 1, progress: bool = False, **options: Any) -> Explanation:
+    def explain_one(
+        self, row: RowLike, *, n_jobs: int = 1, progress: bool = False, **options: Unpack[SearchOptions]
+    ) -> Explanation:
         """Explain a single row.
 
         Parameters
@@ -334,7 +349,9 @@ class Explainer(ExplainerSetup):
         settings = self.settings_for(max_predictions=None, values=values)
         return find_alone(self, self._form.to_frame(X), settings)
 
-    def price(self, row: RowLike, locks: Iterable[str], *, values: Values = "any", **options: Any) -> pd.DataFrame:
+    def price(
+        self, row: RowLike, locks: Iterable[str], *, values: Values = "any", **options: Unpack[PriceOptions]
+    ) -> pd.DataFrame:
         """What it costs a person that features are locked: size with and without each lock, and with all of them.
 
         Parameters
@@ -374,7 +391,9 @@ class Explainer(ExplainerSetup):
         asked = ExplainOptions.of(options, fixed={"kind": "minus", "values": values, "minimise": "features"})
         return find_price(self, self._form.one_row(row), locks, asked.settings(self))
 
-    def menu(self, row: RowLike, max_size: int = 3, *, values: Values = "any", **options: Any) -> pd.DataFrame:
+    def menu(
+        self, row: RowLike, max_size: int = 3, *, values: Values = "any", **options: Unpack[MenuOptions]
+    ) -> pd.DataFrame:
         """Every set of features up to a size: works, cannot work (proven), or not decided.
 
         Sets that hold a smaller one that works are left out.
@@ -577,7 +596,7 @@ class Explainer(ExplainerSetup):
         rows = None if X is None else self._form.to_frame(X)
         return self.with_parts(parts_with_reference(self, reference, rows))
 
-    def widget(self, X: NativeTable | None = None, **options: Any) -> Any:
+    def widget(self, X: NativeTable | None = None, **options: Unpack[_WidgetOptions]) -> AnyWidget:
         """A page in the notebook on which decisions can be looked at and edited; needs the extra ``app``.
 
         Parameters
@@ -610,7 +629,7 @@ class Explainer(ExplainerSetup):
         """What results need of this explainer: scores, further sets, where they come from."""
         return source_for(self, self.settings_for(max_predictions=None))
 
-    def settings_for(self, **options: Any) -> Settings:
+    def settings_for(self, **options: Unpack[SearchOptions]) -> Settings:
         """The options of one call, checked; see :meth:`explain` for them and their defaults.
 
         Parameters

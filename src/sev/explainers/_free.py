@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -38,13 +38,18 @@ from sev.explanations import Choices, Interval
 from sev.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from sev.backends.free import Enough
     from sev.explainers._task import Task
+    from sev.explanations import EnoughValues
+    from sev.typing import ModelOutput
 
 #: Rows that the model scores for one query where the family's own search has found sets that do not count, unless the
 #: user sets a limit: roughly a second, whatever the machine.
 _PREDICTIONS_AGAIN = 20_000
 #: Rows that are scored together with what becomes of them.
 _ROWS_AT_ONCE = 16
+
+_Array = TypeVar("_Array", bound=np.ndarray)
 
 
 def search_of(task: Task) -> FreeSearch:
@@ -111,9 +116,9 @@ class FreeWork:
             positives = queries if len(rows) == len(queries) else queries.iloc[rows]
             assigned = task.reference.assigned(positives) if assigned is None else assigned[rows]
             features = features.take(rows)
-            destinations = self._destinations(positives, assigned, features.usable)
-            encoded = self._encode(positives, rows, transformed)
-            found = self._search(positives, destinations, scores[rows], encoded, features.firsts)
+            destinations = self._find_destinations(positives, assigned, features.usable)
+            encoded = self._encode_rows(positives, rows, transformed)
+            found = self._search_rows(positives, destinations, scores[rows], encoded, features.firsts)
         all_seen = found.solution.complete
         if self._credible is not None:
             found = _without_failures(found, self._credible.failures)
@@ -131,25 +136,25 @@ class FreeWork:
         n_rows = len(queries)
         status = np.full(n_rows, Status.NOT_TARGET.code, dtype=np.int8)
         status[list(reasons)] = Status.ERROR.code
-        counts = _spread(np.zeros(n_rows, dtype=np.int64), rows, np.diff(solution.offsets))
+        counts = _put_rows(np.zeros(n_rows, dtype=np.int64), rows, np.diff(solution.offsets))
         searched = np.full(n_rows, "all", dtype="<U10")
         searched[rows[~found.complete_values]] = "candidates"
         if self._settings.values == "reference":  # one value of each feature, which every search tries
             searched[:] = "reference"
         return FreeAnswers(
             answers=Answers(
-                status=_spread(status, rows, solution.status),
-                lower_bound=_spread(np.zeros(n_rows, dtype=np.int64), rows, solution.lower_bound),
+                status=_put_rows(status, rows, solution.status),
+                lower_bound=_put_rows(np.zeros(n_rows, dtype=np.int64), rows, solution.lower_bound),
                 score=scores,
-                result_score=_spread(np.full(n_rows, np.nan), rows[has_set], after[firsts]),
+                result_score=_put_rows(np.full(n_rows, np.nan), rows[has_set], after[firsts]),
                 target=np.full(n_rows, task.number, dtype=np.int64),
-                reference=_spread(np.zeros(n_rows, dtype=np.int64), rows, assigned) + task.first_reference,
+                reference=_put_rows(np.zeros(n_rows, dtype=np.int64), rows, assigned) + task.first_reference,
                 offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
                 masks=solution.masks,
-                complete=_spread(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
-                listed=_spread(np.ones(n_rows, dtype=np.bool_), rows, found.are_listed),
+                complete=_put_rows(np.ones(n_rows, dtype=np.bool_), rows, solution.complete),
+                listed=_put_rows(np.ones(n_rows, dtype=np.bool_), rows, found.are_listed),
                 size_without_limit=np.full(n_rows, np.nan),
-                first_of_all=_spread(np.ones(n_rows, dtype=np.bool_), rows, all_seen),
+                first_of_all=_put_rows(np.ones(n_rows, dtype=np.bool_), rows, all_seen),
                 reasons={**reasons, **{int(rows[row]): reason for row, reason in solution.reasons.items()}},
             ),
             results=results,
@@ -157,7 +162,7 @@ class FreeWork:
             enough=LazyList(
                 len(found.enough),
                 lambda places: [
-                    self._named(
+                    self._name_ranges(
                         self._without_broken(one, destinations, positives, results, int(owner[place]), place),
                         destinations,
                         int(owner[place]),
@@ -165,18 +170,18 @@ class FreeWork:
                     for place, one in zip(places, found.enough.get(places), strict=True)
                 ],
             ),
-            costs=_spread(np.full(n_rows, np.nan), rows[has_set], moves.cost[firsts]),
+            costs=_put_rows(np.full(n_rows, np.nan), rows[has_set], moves.cost[firsts]),
         )
 
     def _without_broken(
         self,
-        enough: Mapping[int, Any],
+        enough: Mapping[int, Enough],
         destinations: Destinations,
         queries: pd.DataFrame,
         results: pd.DataFrame,
         row: int,
         place: int,
-    ) -> Mapping[int, Any]:
+    ) -> Mapping[int, Enough]:
         """Ranges of one set without values that break a rule which its query keeps."""
         if not self._bound.rules:
             return enough
@@ -186,7 +191,7 @@ class FreeWork:
             return enough
         return keep_rules_in_ranges(enough, rules, self._bound, destinations, row, results.iloc[[place]])
 
-    def _destinations(self, queries: pd.DataFrame, assigned: IntArray, usable: BoolArray | None) -> Destinations:
+    def _find_destinations(self, queries: pd.DataFrame, assigned: IntArray, usable: BoolArray | None) -> Destinations:
         """The values that each feature of each row may take."""
         references, settings = self._task.reference.rows, self._settings
         if settings.values == "reference":
@@ -214,9 +219,11 @@ class FreeWork:
         most = self._wanted.limits.max_sets
         return found.choose_sets(order[place < most], np.minimum(counts, most))
 
-    def _named(self, enough: Mapping[int, Any], destinations: Destinations, row: int) -> dict[str, Any]:
+    def _name_ranges(
+        self, enough: Mapping[int, Enough], destinations: Destinations, row: int
+    ) -> dict[str, EnoughValues]:
         """Ranges of one row by the names of features, choices by their values."""
-        named: dict[str, Any] = {}
+        named: dict[str, EnoughValues] = {}
         # that a value does is proven about the decision only; and one value is no range
         if self._credible is not None or self._settings.values == "reference":
             return named
@@ -254,16 +261,16 @@ class FreeWork:
             return None
         later = LaterScores(task, queries)
         assigned = task.reference.assigned(queries) if assigned is None else assigned
-        destinations = self._destinations(queries, assigned, features.usable)
+        destinations = self._find_destinations(queries, assigned, features.usable)
         self._score = later.score
-        found = self._search(queries, destinations, None, encoded, features.firsts)
+        found = self._search_rows(queries, destinations, None, encoded, features.firsts)
         self._score = self._score_plainly
         scores, reasons = later.of_queries()
-        if reasons or not task.scorer.is_positive(scores).all() or self._unlike(scores, encoded).size:
+        if reasons or not task.scorer.is_positive(scores).all() or self._find_unlike(scores, encoded).size:
             return None
         return scores, assigned, destinations, found
 
-    def _encode(self, positives: pd.DataFrame, rows: IntArray, transformed: Any) -> FloatArray | None:
+    def _encode_rows(self, positives: pd.DataFrame, rows: IntArray, transformed: ModelOutput) -> FloatArray | None:
         """Some rows in the columns of the reading, from all rows transformed where these are known; None where the
         reading does not take them.
         """
@@ -280,7 +287,7 @@ class FreeWork:
     def _score_plainly(self, frame: pd.DataFrame) -> tuple[FloatArray, dict[int, str]]:
         return score_rows_safely(self._task.scorer.scores, self._task.form, frame)
 
-    def _search(
+    def _search_rows(
         self,
         queries: pd.DataFrame,
         destinations: Destinations,
@@ -289,7 +296,7 @@ class FreeWork:
         firsts: BoolArray | None,
     ) -> FreeSolution:
         """Search rows; where their scores are not given, the reading is taken to be right about them."""
-        problem = replace(self._problem(queries, destinations), encoded=encoded, firsts=firsts)
+        problem = replace(self._make_problem(queries, destinations), encoded=encoded, firsts=firsts)
         n_rows = len(queries)
         if not n_rows:
             return CandidateSearch().solve(problem)
@@ -298,7 +305,7 @@ class FreeWork:
         # what a search reads from the model is no proof about rows on which the two differ
         again = everything
         if self._task.reading is not None and encoded is not None:
-            again = everything[:0] if scores is None else self._unlike(scores, encoded)
+            again = everything[:0] if scores is None else self._find_unlike(scores, encoded)
         rest = np.setdiff1d(everything, again)
         parts = []
         known = _Known({}, {})
@@ -350,7 +357,7 @@ class FreeWork:
             return
         yield rows, found
 
-    def _unlike(self, scores: FloatArray, encoded: FloatArray) -> IntArray:
+    def _find_unlike(self, scores: FloatArray, encoded: FloatArray) -> IntArray:
         """Rows on which the reading and the model differ: they are searched with the model alone."""
         reading = self._task.reading
         assert reading is not None
@@ -360,7 +367,7 @@ class FreeWork:
             return np.arange(len(scores), dtype=np.int64)
         return np.flatnonzero(~(gaps <= 1.0)).astype(np.int64)
 
-    def _problem(self, queries: pd.DataFrame, destinations: Destinations) -> FreeProblem:
+    def _make_problem(self, queries: pd.DataFrame, destinations: Destinations) -> FreeProblem:
         task = self._task
         low, high = (0.0, 0.0) if task.reading is None else task.reading.band(task.scorer.threshold_of_second_class)
 
@@ -400,10 +407,10 @@ class FreeWork:
             minimise=self._settings.minimise,
             limits=self._settings.limits,
             first_only=self._first_only,
-            observed=self._observed(destinations),
+            observed=self._list_observed(destinations),
         )
 
-    def _observed(self, destinations: Destinations) -> Mapping[int, FloatArray]:
+    def _list_observed(self, destinations: Destinations) -> Mapping[int, FloatArray]:
         """Values of numbers to try where not every value can be searched."""
         observed = self._bound.observed()
         if self._settings.values != "reference":
@@ -500,7 +507,8 @@ def _limits_again(limits: Limits) -> Limits:
 # -- putting parts together --------------------------------------------------------------------------------------------
 
 
-def _spread(everything: Any, rows: IntArray, values: Any) -> Any:
+def _put_rows(everything: _Array, rows: IntArray, values: np.ndarray) -> _Array:
+    """An array for all rows, with the values of some of them in it."""
     everything[rows] = values
     return everything
 

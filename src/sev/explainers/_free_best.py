@@ -26,19 +26,19 @@ def answer_free_chunk(
 ) -> FreeAnswers:
     """Explain the rows of one chunk; with ``first_only``, sets after the first may be left out for now."""
     if len(tasks) == 1:
-        return _answer(tasks[0], queries, settings, features, first_only)
+        return _answer_rows(tasks[0], queries, settings, features, first_only)
     leads = np.column_stack([task.score_safely(queries)[0] - task.scorer.threshold for task in tasks])
     predicted = len(tasks) - 1 - np.argmax(np.nan_to_num(leads, nan=-np.inf)[:, ::-1], axis=1)
     parts, places = [], []
     for number, task in enumerate(tasks):
         rows = np.flatnonzero(predicted == number)
         if rows.size:
-            parts.append(_answer(task, queries.iloc[rows], settings, features.take(rows), first_only))
+            parts.append(_answer_rows(task, queries.iloc[rows], settings, features.take(rows), first_only))
             places.append(rows)
     return (
         FreeAnswers.concatenate(parts).take(np.argsort(np.concatenate(places), kind="stable"))
         if parts
-        else _answer(tasks[0], queries, settings, features, first_only)
+        else _answer_rows(tasks[0], queries, settings, features, first_only)
     )
 
 
@@ -58,7 +58,7 @@ def can_list_later(tasks: list[Task], settings: Settings) -> bool:
     )
 
 
-def _answer(
+def _answer_rows(
     task: Task, queries: pd.DataFrame, settings: Settings, features: RowFeatures, first_only: bool
 ) -> FreeAnswers:
     """Explain rows; where results must be credible, with the sizes of the smallest sets whether they are or not."""

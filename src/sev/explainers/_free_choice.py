@@ -39,14 +39,14 @@ class CredibleRows:
         """Which results are credible; those that cannot be measured count, so that the search for their row ends: it
         is an error.
         """
-        values = self._ordinariness(rows, results)
+        values = self._measure_ordinariness(rows, results)
         return np.isnan(values) | (values > self._more_than)
 
     def shares(self, rows: IntArray, results: pd.DataFrame) -> FloatArray:
         """The credibility of results."""
-        return self._credibility.shares(self._ordinariness(rows, results))
+        return self._credibility.shares(self._measure_ordinariness(rows, results))
 
-    def _ordinariness(self, rows: IntArray, results: pd.DataFrame) -> FloatArray:
+    def _measure_ordinariness(self, rows: IntArray, results: pd.DataFrame) -> FloatArray:
         measure = self._credibility.measure
         if not isinstance(measure, FittedFunction):
             return measure.ordinariness(measure.encode(results))

@@ -35,18 +35,18 @@ class LaterScores:
         n_queries = len(self._queries)
         # in one table both would get dtypes that hold either, which the model may take otherwise
         if self._known is not None or not len(frame) or not self._queries.dtypes.equals(frame.dtypes):
-            return self._score(frame)
-        scores, reasons = self._score(pd.concat([self._queries, frame], ignore_index=True))
+            return self._score_frame(frame)
+        scores, reasons = self._score_frame(pd.concat([self._queries, frame], ignore_index=True))
         self._known = (scores[:n_queries], {row: one for row, one in reasons.items() if row < n_queries})
         return scores[n_queries:], {row - n_queries: one for row, one in reasons.items() if row >= n_queries}
 
     def of_queries(self) -> tuple[FloatArray, dict[int, str]]:
         """Scores of the queries."""
         if self._known is None:
-            self._known = self._score(self._queries)
+            self._known = self._score_frame(self._queries)
         return self._known
 
-    def _score(self, frame: pd.DataFrame) -> tuple[FloatArray, dict[int, str]]:
+    def _score_frame(self, frame: pd.DataFrame) -> tuple[FloatArray, dict[int, str]]:
         return score_rows_safely(self._task.scorer.scores, self._task.form, frame)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sev.typing import Kind, Minimise, Order, Values
 
 if TYPE_CHECKING:
     from sev.explainers._setup import ExplainerSetup
+    from sev.typing import SearchOptions
 
 #: Vertices that a black box scores for one row before the search ends with what it knows.
 DEFAULT_MAX_PREDICTIONS = 1_000_000
@@ -45,7 +46,7 @@ class ExplainOptions:
     min_credibility: float = 0.0
 
     @classmethod
-    def of(cls, options: Mapping[str, Any], *, fixed: Mapping[str, Any]) -> ExplainOptions:
+    def of(cls, options: Mapping[str, object], *, fixed: Mapping[str, object]) -> ExplainOptions:
         """Options of a question that decides some of them itself.
 
         Parameters
@@ -69,7 +70,7 @@ class ExplainOptions:
         unknown = sorted(set(options) - set(names))
         if unknown:
             raise InputError(f"{unknown[0]!r} is not an option here: use {', '.join(names)}.")
-        return cls(**fixed, **options)
+        return cls(**cast("SearchOptions", {**fixed, **options}))
 
     def settings(self, setup: ExplainerSetup) -> Settings:
         """Check the options against an explainer, and return what a search works with.

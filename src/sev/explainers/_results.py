@@ -21,6 +21,7 @@ from sev.typing import BoolArray
 
 if TYPE_CHECKING:
     from sev.explainers._setup import ExplainerSetup
+    from sev.explanations import FoundArguments
 
 
 def source_for(setup: ExplainerSetup, settings: Settings) -> ExplainerSource:
@@ -90,7 +91,7 @@ def _make_explanations(
     compared_with = _reference_names(setup, answers)
     if free is None:
         answers, references = source.place_references(queries, answers)
-        placed = {"answers": answers, "references": references}
+        placed: FoundArguments = {"answers": answers, "references": references}
     else:
         placed = source.place_free(free)
     many = Explanations(

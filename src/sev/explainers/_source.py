@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,9 +21,9 @@ from sev.explainers._permitted import is_explained
 from sev.explainers._task import Task
 from sev.explainers._vertices import Vertices, score_rows_safely
 from sev.explainers._work import Settings
-from sev.explanations import EnoughValues
+from sev.explanations import EnoughValues, FoundArguments
 from sev.space import Mixer, TableForm
-from sev.typing import BoolArray, ClassLabel, FloatArray, IntArray, Kind, ValuesSearched
+from sev.typing import BoolArray, ClassLabel, FloatArray, IntArray, Kind, Parsed, ValuesSearched
 
 _ROWS_AT_ONCE = 20_000
 
@@ -82,7 +81,7 @@ class ExplainerSource:
         searched: tuple[ValuesSearched, ...],
         results: pd.DataFrame,
         enough: LazyList[Mapping[str, EnoughValues]],
-    ) -> dict[str, Any]:
+    ) -> FoundArguments:
         """The same answers over free values with all minimum sets, as arguments of ``Explanations``."""
         known = FreeAnswers(
             answers=answers,
@@ -124,14 +123,14 @@ class ExplainerSource:
             return answer_free(list(self._tasks), queries, replace(self._settings, settled=True)).answers
         return answer_all(self._tasks, queries, self._settings)
 
-    def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
+    def explain(self, queries: pd.DataFrame) -> FoundArguments:
         """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``."""
         if self._settings.chooses_values:
             return self.place_free(answer_free(list(self._tasks), queries, replace(self._settings, settled=True)))
         answers, references = self.place_references(queries, answer_all(self._tasks, queries, self._settings))
         return {"answers": answers, "references": references}
 
-    def place_free(self, found: FreeAnswers) -> dict[str, Any]:
+    def place_free(self, found: FreeAnswers) -> FoundArguments:
         """Answers over free values, with the changed row of each set behind the references."""
         references = _stack_scores([task.reference.rows for task in self._tasks])
         answers, rows = place_results(found.answers, references, found.results)
@@ -176,7 +175,7 @@ class ExplainerSource:
         values, _ = score_rows_safely(measure.ordinariness_of_rows, task.form, results)
         return credibility.shares(values)
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Parsed]:
         """Names, hashes and settings, as plain values, for records and reports."""
         rows = pd.concat([task.reference.rows for task in self._tasks], ignore_index=True)
         limits = self._settings.limits

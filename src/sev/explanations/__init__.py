@@ -1,6 +1,7 @@
 """What comes back: one explanation, or many of them."""
 
 from sev.explanations._alternatives import Alternative
+from sev.explanations._arguments import FoundArguments
 from sev.explanations._changes import Change, Choices, EnoughValues, Interval
 from sev.explanations._explanation import Explanation
 from sev.explanations._explanations import Explanations
@@ -15,6 +16,7 @@ __all__ = [
     "ExplainerLike",
     "Explanation",
     "Explanations",
+    "FoundArguments",
     "Groups",
     "Interval",
     "Source",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -130,20 +130,21 @@ def _find_ends(one: Explanation, n_sets: int) -> tuple[pd.DataFrame, pd.DataFram
 
 def _with_first(one: Explanation, number: int, score: float, result: pd.Series, share: float) -> Explanation:
     """The same answer with one of its sets first, whose changed row and credibility are known."""
-    known: dict[str, Any] = {
-        "_changed": result.rename("result"),
-        "_credibility": lambda: None if np.isnan(share) else share,
-        "_compare": lambda: one.not_permitted,
-    }
+    first = replace(
+        one,
+        _changed=result.rename("result"),
+        _credibility=lambda: None if np.isnan(share) else share,
+        _compare=lambda: one.not_permitted,
+    )
     if number == 0:
-        return replace(one, **known)
+        return first
     order = [number, *(place for place in range(len(one.sets)) if place != number)]
     moved = None if one._moved is None else one._moved.iloc[order]
     pair = one._pair
     if moved is not None:
         pair = Pair(pair.queries, moved.iloc[:1], pair.space, pair.kind)
     return replace(
-        one,
+        first,
         sets=tuple(one.sets[place] for place in order),
         features=one.sets[number],
         result_score=score,
@@ -152,7 +153,6 @@ def _with_first(one: Explanation, number: int, score: float, result: pd.Series, 
         _pair=pair,
         # what another set leads to is known only where there is but one other class
         _classes=one._classes if one.other is not None else None,
-        **known,
     )
 
 

@@ -111,7 +111,7 @@ class Change:
     new: Any
     enough: EnoughValues | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JSONObject:
         """Plain values, ready for JSON.
 
         Returns

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from sev.core import Answers, LazyList, Status, ragged_take, unpack
+from sev.explanations._arguments import SharedArguments
 from sev.explanations._changes import Efforts, EnoughValues
 from sev.explanations._classes import ClassScores, class_scores_of
 from sev.explanations._credibilities import find_credibilities
@@ -338,7 +339,7 @@ class ExplanationColumns:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _shared_arguments(self) -> dict[str, Any]:
+    def _shared_arguments(self) -> SharedArguments:
         """Arguments of the constructor that are the same for other rows of the same call."""
         return {
             "features": self._features,

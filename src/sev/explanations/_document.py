@@ -17,6 +17,7 @@ from sev.text import Labels, NotPermitted
 from sev.typing import JSONObject, Kind, Minimise, Order, Parsed, Values, ValuesSearched
 
 if TYPE_CHECKING:
+    from sev.explanations._arguments import DocumentArguments
     from sev.explanations._explanations import Explanations
 
 SCHEMA = "sev.explanations"
@@ -93,7 +94,7 @@ def _read_enough(document: dict[str, Parsed]) -> tuple[Mapping[str, EnoughValues
     return tuple(enough_from_plain(*pair) for pair in zip(document["enough"], limits, strict=True))
 
 
-def from_document(document: Parsed) -> dict[str, Any]:
+def from_document(document: Parsed) -> DocumentArguments:
     """Arguments for ``Explanations``, from what :func:`to_document` returned."""
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InputError(f"This is not a document of explanations: its schema is not {SCHEMA!r}.")
@@ -108,7 +109,7 @@ def from_document(document: Parsed) -> dict[str, Any]:
         raise InputError(f"This document of explanations is damaged: {type(error).__name__}: {error}.") from error
 
 
-def _read_arguments(document: dict[str, Parsed]) -> dict[str, Any]:
+def _read_arguments(document: dict[str, Parsed]) -> DocumentArguments:
     rows = document["rows"]
     features = {one["name"]: tuple(map(name_from_plain, one["columns"])) for one in document["features"]}
     counts = [len(sets) for sets in rows["sets"]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import pandas as pd
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sev.explanations._source import ExplainerLike
+    from sev.typing import VerifyOptions
 
 #: What a cell holds that a set leaves as it is.
 UNCHANGED = "---"
@@ -129,7 +130,7 @@ class Explanation(ExplanationRecord):
         """
         return None if self._source is None else self._source.sample()
 
-    def verify(self, explainer: ExplainerLike | None = None, **options: Any) -> None:
+    def verify(self, explainer: ExplainerLike | None = None, **options: Unpack[VerifyOptions]) -> None:
         """Check this explanation; raise :class:`~sev.exceptions.VerificationError` if it does not hold.
 
         Without an explainer, the model scores the row and the change of each set again. With one, nothing in this

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,25 @@ from sev.explanations._verification import Claims, check_explainer, verify
 from sev.text import Speaker, Statement, Words
 
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from matplotlib.axes import Axes
+
+    from sev.explanations._arguments import SharedArguments
+    from sev.text import Language
+    from sev.typing import VerifyOptions
+
+    class _PlotOptions(TypedDict, total=False):
+        language: str | Path | Language | None
+
+    class _SizesOptions(_PlotOptions, total=False):
+        share: bool
+
+    class _TogetherOptions(_PlotOptions, total=False):
+        max_features: int
+
+    class _SharesOptions(_TogetherOptions, total=False):
+        sets: Literal["first", "any"]
 
 
 class Explanations(ExplanationColumns):
@@ -265,7 +283,7 @@ class Explanations(ExplanationColumns):
         """
         return statements_of(self)
 
-    def plot_sizes(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+    def plot_sizes(self, *, ax: Axes | None = None, **options: Unpack[_SizesOptions]) -> Axes:
         """Draw how many rows have each size; see :func:`sev.plots.sizes`.
 
         Parameters
@@ -288,7 +306,7 @@ class Explanations(ExplanationColumns):
 
         return sizes(self, ax=ax, **options)
 
-    def plot_features(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+    def plot_features(self, *, ax: Axes | None = None, **options: Unpack[_SharesOptions]) -> Axes:
         """Draw how often each feature is used; see :func:`sev.plots.feature_shares`.
 
         Parameters
@@ -311,7 +329,7 @@ class Explanations(ExplanationColumns):
 
         return feature_shares(self, ax=ax, **options)
 
-    def plot_together(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+    def plot_together(self, *, ax: Axes | None = None, **options: Unpack[_TogetherOptions]) -> Axes:
         """Draw which features are used together; see :func:`sev.plots.together`.
 
         Parameters
@@ -336,7 +354,7 @@ class Explanations(ExplanationColumns):
 
     # -- checks and files ----------------------------------------------------------------------------------------------
 
-    def verify(self, explainer: ExplainerLike | None = None, **options: Any) -> None:
+    def verify(self, explainer: ExplainerLike | None = None, **options: Unpack[VerifyOptions]) -> None:
         """Check every row; see :meth:`Explanation.verify`.
 
         Parameters
@@ -458,5 +476,5 @@ class Explanations(ExplanationColumns):
         if self._source is None:
             raise InputError("These explanations carry no model: call unrestricted(explainer).")
         free = self._source.unrestricted()
-        shared = {**self._shared_arguments(), "restricted": (), "source": free}
+        shared: SharedArguments = {**self._shared_arguments(), "restricted": (), "source": free}
         return Explanations(**shared, **free.explain(self._queries), queries=self._queries)

@@ -161,9 +161,9 @@ def _cells_to_plain(values: pd.Series) -> tuple[list[JSONValue], dict[str, list[
     return plain, tags
 
 
-def _cell_to_plain(cell: object, is_object: bool) -> tuple[str | None, Any]:
+def _cell_to_plain(cell: Cell, is_object: bool) -> tuple[str | None, JSONValue]:
     """A tag, if the dtype of the column does not say what the cell is, and the cell as JSON holds it."""
-    if cell is None or type(cell) in (str, bool, int):
+    if cell is None or type(cell) is str or type(cell) is bool or type(cell) is int:
         return None, cell
     if cell is pd.NA or cell is pd.NaT or (isinstance(cell, float) and np.isnan(cell)):
         return (("NA" if cell is pd.NA else "NaT" if cell is pd.NaT else "NaN") if is_object else None), None

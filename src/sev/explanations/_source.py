@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 import pandas as pd
 
@@ -12,8 +12,10 @@ from sev.space import FeatureSpace
 from sev.typing import BoolArray, ClassLabel, FloatArray, IntArray, Kind, Parsed, Values, ValuesSearched
 
 if TYPE_CHECKING:
+    from sev.explanations._arguments import FoundArguments
     from sev.explanations._changes import EnoughValues
     from sev.explanations._explanations import Explanations
+    from sev.typing import WorkOptions
 
 
 class ScoredVertices(Protocol):
@@ -59,14 +61,14 @@ class ExplainerLike(Protocol):
         """The model, as far as results need it."""
         ...
 
-    def explain(self, X: pd.DataFrame, *args: Any, **options: Any) -> Explanations:
+    def explain(self, X: pd.DataFrame, **options: Unpack[WorkOptions]) -> Explanations:
         """Explain rows.
 
         Parameters
         ----------
         X : DataFrame
             The rows.
-        *args, **options
+        **options
             As for :meth:`sev.Explainer.explain`.
 
         Returns
@@ -193,7 +195,7 @@ class Source(Protocol):
         searched: tuple[ValuesSearched, ...],
         results: pd.DataFrame,
         enough: LazyList[Mapping[str, EnoughValues]],
-    ) -> dict[str, Any]:
+    ) -> FoundArguments:
         """The same answers over free values with all minimum sets listed and checked.
 
         Parameters
@@ -211,7 +213,7 @@ class Source(Protocol):
 
         Returns
         -------
-        dict of str to object
+        FoundArguments
             Arguments of ``Explanations``.
         """
         ...
@@ -241,7 +243,7 @@ class Source(Protocol):
         """
         ...
 
-    def explain(self, queries: pd.DataFrame) -> dict[str, Any]:
+    def explain(self, queries: pd.DataFrame) -> FoundArguments:
         """Explain rows: the answers and what they are shown with, as arguments of ``Explanations``.
 
         Sets with values of their own are all listed; others can be listed later.
@@ -253,7 +255,7 @@ class Source(Protocol):
 
         Returns
         -------
-        dict of str to object
+        FoundArguments
             Arguments of ``Explanations``.
         """
         ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sev.explanations._explanation import Explanation
     from sev.explanations._explanations import Explanations
     from sev.explanations._source import ExplainerLike, Source
+    from sev.typing import VerifyOptions
 
 _VERTICES_AT_ONCE = 100_000
 _MOST_SETS = 100
@@ -141,7 +142,9 @@ class Claims:
         return self.sets.sum(axis=1).astype(np.int64)
 
 
-def verify(claims: Claims, source: Source | None, explainer: ExplainerLike | None = None, **options: Any) -> None:
+def verify(
+    claims: Claims, source: Source | None, explainer: ExplainerLike | None = None, **options: Unpack[VerifyOptions]
+) -> None:
     """Check all claims of explanations.
 
     Parameters
@@ -169,13 +172,18 @@ def verify(claims: Claims, source: Source | None, explainer: ExplainerLike | Non
     if not len(claims.queries):
         return
     _refuse_lost_cells(claims)
-    restricted = options.pop("restricted", None)
+    restricted = options.get("restricted")
     chosen = explainer.restricted if restricted is None else (*restricted, *explainer.frozen)
     _check_setup(claims, explainer, chosen)
-    for name in ("values", "minimise", "order", "min_credibility"):
-        options.setdefault(name, getattr(claims, name))
-    options.setdefault("max_sets", max(_MOST_SETS, int(np.bincount(claims.row_of_set, minlength=1).max()) + 1))
-    again = Claims.of_many(explainer.explain(claims.queries, kind=claims.kind, restricted=restricted, **options))
+    wanted: VerifyOptions = {
+        "values": claims.values,
+        "minimise": claims.minimise,
+        "order": claims.order,
+        "min_credibility": claims.min_credibility,
+        "max_sets": max(_MOST_SETS, int(np.bincount(claims.row_of_set, minlength=1).max()) + 1),
+        **options,
+    }
+    again = Claims.of_many(explainer.explain(claims.queries, kind=claims.kind, **wanted))
     source = explainer.source
     _compare_answers(claims, again, _find_tolerances(again, source))
     own = [name for name in _OWN if claims.set_reference is None or name not in _OF_SETS]

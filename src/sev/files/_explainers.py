@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import pandas as pd
 
@@ -123,10 +123,10 @@ def unpack_explainer(data: bytes, *, trust_pickle: bool = False) -> ExplainerPar
     with refusing("its description is damaged"):
         described = _read_description(json.loads(members["explainer.json"]), json.loads(members["sample.json"]))
     model = model_from_bytes(manifest.get("model_form"), members["model.bin"], trust_pickle=trust_pickle)
-    return ExplainerParts(model=model, **described)
+    return described(model=model)
 
 
-def _read_description(plain: Parsed, sample: Parsed) -> dict[str, Any]:
+def _read_description(plain: Parsed, sample: Parsed) -> partial[ExplainerParts]:
     form = form_from_plain(plain["form"])
     space = space_from_plain(plain["features"], form)
     rows = form.to_frame(frame_from_plain(sample), what="the proof sample")
@@ -136,20 +136,21 @@ def _read_description(plain: Parsed, sample: Parsed) -> dict[str, Any]:
         raise ArchiveError("The file's description of its background is not valid.")
     if not targets or not len(rows):
         raise ArchiveError("The file has no class to explain, or no rows on which to check the model.")
-    return {
-        "form": form,
-        "space": space,
-        "restricted": tuple(str(name) for name in plain["restricted"]),
-        "sample": rows,
-        "targets": targets,
-        "backend": str(plain["backend"]),
-        "backend_reason": str(plain["backend_reason"]),
-        "n_background": plain.get("n_background"),
-        "background_hash": plain.get("background_hash"),
-        "labels": Labels.from_plain(plain["labels"]) if "labels" in plain else Labels(),
-        "actions": Actions.from_plain(plain["actions"]) if plain.get("actions") is not None else None,
-        "classes": tuple(value_from_plain(one) for one in plain.get("classes", ())),
-    }
+    return partial(
+        ExplainerParts,
+        form=form,
+        space=space,
+        restricted=tuple(str(name) for name in plain["restricted"]),
+        sample=rows,
+        targets=targets,
+        backend=str(plain["backend"]),
+        backend_reason=str(plain["backend_reason"]),
+        n_background=plain.get("n_background"),
+        background_hash=plain.get("background_hash"),
+        labels=Labels.from_plain(plain["labels"]) if "labels" in plain else Labels(),
+        actions=Actions.from_plain(plain["actions"]) if plain.get("actions") is not None else None,
+        classes=tuple(value_from_plain(one) for one in plain.get("classes", ())),
+    )
 
 
 def _reference_to_plain(reference: FittedReference) -> JSONObject:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from sev.actions import ChoiceGround, FeatureGround, Ground, NumberGround
@@ -43,7 +45,8 @@ def _feature_to_plain(one: FeatureGround) -> JSONObject:
 
 def _feature_from_plain(plain: Parsed, n_references: int) -> FeatureGround:
     if "band" in plain:
-        low, high, scale, step = (value_from_plain(plain[name]) for name in ("low", "high", "scale", "step"))
+        low, high, scale = (cast("float", value_from_plain(plain[name])) for name in ("low", "high", "scale"))
+        step = cast("float | None", value_from_plain(plain["step"]))
         band = np.array([[value_from_plain(end) for end in one] for one in plain["band"]], dtype=np.float64)
         if not float(scale) > 0 or not (step is None or float(step) > 0) or band.shape != (n_references, 2):
             raise ArchiveError(

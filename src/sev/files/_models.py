@@ -8,7 +8,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from sev._registry import find, libraries, load
 from sev.exceptions import ArchiveError, UntrustedTypeError
@@ -58,7 +58,7 @@ def model_from_bytes(form: Parsed, data: bytes, *, trust_pickle: bool = False) -
 # -- skops -------------------------------------------------------------------------------------------------------------
 
 
-def _import_skops() -> Any:
+def _import_skops() -> ModuleType:
     """The module ``skops.io``, without what it would import along the way.
 
     It walks through all of scikit-learn, which imports whole array libraries where they are installed: seconds for

@@ -49,7 +49,7 @@ def value_to_plain(value: object) -> JSONValue:
     )
 
 
-def value_from_plain(plain: Parsed) -> Any:
+def value_from_plain(plain: Parsed) -> Cell:
     """Inverse of :func:`value_to_plain`."""
     if plain is None or isinstance(plain, (str, bool, int, float)):
         return plain
@@ -128,7 +128,7 @@ def column_from_plain(plain: Parsed) -> pd.Series:
     if isinstance(dtype, pd.CategoricalDtype):
         return pd.Series(pd.Categorical.from_codes(np.array(values, dtype=np.int64), dtype=dtype))
     if dtype.kind in "mM" and "pyarrow" not in str(dtype):
-        unit = getattr(dtype, "unit", None) or np.datetime_data(dtype)[0]
+        unit = getattr(dtype, "unit", None) or np.datetime_data(dtype.str)[0]
         numbers = np.array(values, dtype=np.int64).view(f"{dtype.kind}8[{unit}]")
         column = pd.Series(numbers)
         return column.dt.tz_localize("UTC").astype(dtype) if hasattr(dtype, "tz") else column

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sev._optional import require
 from sev.exceptions import ArchiveError, InputError
 from sev.typing import JSONValue, Parsed, TableSchema
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
 
 _POLARS_SIMPLE = (
     *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"),
@@ -27,10 +33,10 @@ def schema_to_plain(kind: str, schema: TableSchema) -> JSONValue:
         return None
     if kind == "numpy":
         # lists of rows have no dtype and become float64 arrays, as np.dtype(None) says
-        return str(np.dtype(schema))
+        return str(np.dtype(cast("np.dtype[np.generic] | None", schema)))
     if kind == "polars":
-        return [[name, _polars_to_plain(dtype, name)] for name, dtype in schema.items()]
-    return [[field.name, _arrow_to_plain(field.type, field.name)] for field in schema]
+        return [[name, _polars_to_plain(dtype, name)] for name, dtype in cast("pl.Schema", schema).items()]
+    return [[field.name, _arrow_to_plain(field.type, field.name)] for field in cast("pa.Schema", schema)]
 
 
 def schema_from_plain(kind: str, plain: Parsed) -> TableSchema:
@@ -61,7 +67,7 @@ def _polars_to_plain(dtype: Any, column: str) -> JSONValue:
     )
 
 
-def _polars_from_plain(polars: Any, plain: Parsed) -> Any:
+def _polars_from_plain(polars: ModuleType, plain: Parsed) -> pl.DataType:
     if isinstance(plain, str) and plain in _POLARS_SIMPLE:
         return getattr(polars, plain)()
     if isinstance(plain, dict) and set(plain) == {"Enum"}:
@@ -71,7 +77,7 @@ def _polars_from_plain(polars: Any, plain: Parsed) -> Any:
     raise ArchiveError(f"The file names a polars dtype that is not known: {str(plain)[:80]}.")
 
 
-def _arrow_to_plain(dtype: Any, column: str) -> JSONValue:
+def _arrow_to_plain(dtype: pa.DataType, column: str) -> JSONValue:
     if _ARROW_ALIAS.fullmatch(str(dtype)):
         return str(dtype)
     if hasattr(dtype, "value_type") and hasattr(dtype, "index_type"):
@@ -82,7 +88,7 @@ def _arrow_to_plain(dtype: Any, column: str) -> JSONValue:
     )
 
 
-def _arrow_from_plain(arrow: Any, plain: Parsed) -> Any:
+def _arrow_from_plain(arrow: ModuleType, plain: Parsed) -> pa.DataType:
     if isinstance(plain, str) and _ARROW_ALIAS.fullmatch(plain):
         return arrow.type_for_alias(plain)
     if isinstance(plain, dict) and set(plain) == {"dictionary"}:

@@ -15,7 +15,7 @@ import re
 import zipfile
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from sev.files._trusted import KEY_TYPES, SCALARS, TYPES, find_class, find_funct
 from sev.typing import FittedModel, Parsed, PlainValue
 
 #: What a node is turned into: a value of a trusted type.
-Built: TypeAlias = Any
+Built: TypeAlias = object
 
 _MEMBER_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\.(json|npy|npz|bin)")
 _MOST_MEMBERS = 1_000_000
@@ -132,7 +132,7 @@ class _Reader:
             return dict(pairs)
         if name == "collections.OrderedDict":
             return OrderedDict(pairs)
-        return find_class(name)(**dict(pairs))  # scikit-learn's Bunch: keys as attributes
+        return find_class(name)(**cast("dict[str, Built]", dict(pairs)))  # scikit-learn's Bunch: keys as attributes
 
     def _read_defaultdict(self, node: Parsed, name: str) -> defaultdict[Built, Built]:
         content = node["content"]
@@ -156,7 +156,7 @@ class _Reader:
     def _read_type(self, node: Parsed, name: str) -> type:
         return TYPES[name]
 
-    def _read_function(self, node: Parsed, name: str) -> Callable[..., Any]:
+    def _read_function(self, node: Parsed, name: str) -> Callable[..., object]:
         return find_function(name)
 
     # -- arrays --------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class _Reader:
         for _ in shape[1:]:
             if not all(isinstance(item, list) for item in items):
                 raise ArchiveError("The model holds an array that does not have its declared shape.")
-            items = [inner for item in items for inner in item]
+            items = [inner for item in items for inner in cast("list[Built]", item)]
         array = np.empty(len(items), dtype=object)
         for place, item in enumerate(items):
             array[place] = item
@@ -229,7 +229,7 @@ def array_from_bytes(data: bytes) -> np.ndarray:
     """An array from numpy's own format, if it has exactly the size that it declares and holds no objects."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
-    read: Callable[..., Any] | None = {
+    read: Callable[..., tuple[tuple[int, ...], bool, np.dtype]] | None = {
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
     }.get(version)

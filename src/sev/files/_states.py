@@ -21,7 +21,7 @@ _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", flags=re.ASCII)
 _LOSS_MODULES = ("sklearn._loss._loss.", "sklearn.linear_model._sgd_fast.")
 
 
-def build(name: str, state: Parsed, arguments: tuple[Any, ...] = ()) -> Any:
+def build(name: str, state: Parsed, arguments: tuple[object, ...] = ()) -> object:
     """An object of a trusted type.
 
     Parameters
@@ -43,7 +43,7 @@ def build(name: str, state: Parsed, arguments: tuple[Any, ...] = ()) -> Any:
             return library.load(library.builders[name])(state, arguments)
     if name.startswith(_LOSS_MODULES):
         return _build_loss(name, state, arguments)
-    kind = find_class(name)
+    kind: Any = find_class(name)
     _check_attributes(kind, state)
     instance = kind.__new__(kind)
     if state is not None:
@@ -79,7 +79,7 @@ def _check_attributes(kind: type, state: Parsed) -> None:
                 state[key] = os.cpu_count() or 1
 
 
-def _build_loss(name: str, state: Parsed, arguments: tuple[Any, ...]) -> Any:
+def _build_loss(name: str, state: Parsed, arguments: tuple[object, ...]) -> object:
     """One of scikit-learn's compiled losses: nothing but numbers goes in."""
     if state or not all(isinstance(value, (int, float)) for value in arguments):
         raise ArchiveError(f"The model holds a {name} whose parameters are not numbers.")

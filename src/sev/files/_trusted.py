@@ -11,7 +11,6 @@ import inspect
 from collections import OrderedDict
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
@@ -87,7 +86,7 @@ def is_trusted(loader: str, name: str) -> bool:
     return name in _BY_LOADER.get(loader, ())
 
 
-def find_class(name: str) -> Any:
+def find_class(name: str) -> type:
     """A class by its name, which is trusted; its package is imported."""
     module, _, kind = name.rpartition(".")
     package = module.partition(".")[0]
@@ -100,11 +99,11 @@ def find_class(name: str) -> Any:
     return found
 
 
-def find_function(name: str) -> Callable[..., Any]:
+def find_function(name: str) -> Callable[..., object]:
     """A function by its name, which is trusted."""
     if name in FUNCTIONS:
         module, _, kind = name.rpartition(".")
-        function: Callable[..., Any] = getattr(import_module(module), kind)
+        function: Callable[..., object] = getattr(import_module(module), kind)
         return function
     found = _find_ufunc(name)
     if found is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -172,7 +173,9 @@ def _draw_head(ax: Axes, heads: list[str], columns: list[str], left: float) -> N
     ax.plot([0, left + _CELL_WIDTH * len(columns)], [0.5, 0.5], color=style.INK, linewidth=1)
 
 
-def _draw_row(ax: Axes, explanation: ShownExplanation, row: int, name: str, line: dict[str, Any], left: float) -> None:
+def _draw_row(
+    ax: Axes, explanation: ShownExplanation, row: int, name: str, line: Mapping[str, str | bool], left: float
+) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     minus = explanation.kind == "minus"
@@ -200,7 +203,7 @@ def _draw_row(ax: Axes, explanation: ShownExplanation, row: int, name: str, line
         ax.text(
             x,
             row,
-            line[column],
+            str(line[column]),
             va="center",
             fontsize=8.5,
             color=colour,

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired
 from weakref import WeakKeyDictionary
 
-from sev.plots._style import FAINT, INK, LITERAL
+from sev.plots._style import FAINT, INK, LiteralText
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-_TITLE: dict[str, Any] = {"fontsize": 11, "fontweight": "bold", "color": INK, **LITERAL}
-_BELOW: dict[str, Any] = {"fontsize": 8.5, "color": FAINT, "linespacing": 1.2, **LITERAL}
+
+class _TextStyle(LiteralText):
+    """How the lines of a heading are drawn."""
+
+    fontsize: float
+    color: str
+    fontweight: NotRequired[str]
+    linespacing: NotRequired[float]
+
+
+_TITLE: _TextStyle = {"fontsize": 11, "fontweight": "bold", "color": INK, "parse_math": False}
+_BELOW: _TextStyle = {"fontsize": 8.5, "color": FAINT, "linespacing": 1.2, "parse_math": False}
 #: Points between the picture, the line under the title, and the title.
 _GAP = 6.0
 _LINE_HEIGHT = _BELOW["fontsize"] * 1.35
@@ -117,7 +127,7 @@ def _side_by_side(ax: Axes, other: Axes) -> bool:
     return bool(ax.bbox.y0 < other.bbox.y1 and other.bbox.y0 < ax.bbox.y1)
 
 
-def _measure_width(figure: Figure, text: str, options: dict[str, Any]) -> float:
+def _measure_width(figure: Figure, text: str, options: _TextStyle) -> float:
     """Pixels that a line takes."""
     if not text:
         return 0.0
@@ -127,7 +137,7 @@ def _measure_width(figure: Figure, text: str, options: dict[str, Any]) -> float:
     return width
 
 
-def _wrap_line(figure: Figure, text: str, options: dict[str, Any], width: float) -> list[str]:
+def _wrap_line(figure: Figure, text: str, options: _TextStyle, width: float) -> list[str]:
     """Lines of at most a width; between words if possible, else inside one."""
     lines, line = [], ""
     for word in text.split(" "):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sev.plots import _style as style
 from sev.plots._headings import title
 from sev.plots._lines import height_of, inches_of, shrink_to, wrap_text
 from sev.plots._shown import ChosenLanguage, ShownExplanation, check_one, credibility_text, join_notes, speaker_of
-from sev.text import Speaker, enough_in_text
+from sev.text import EnoughRange, Speaker, enough_in_text
 from sev.typing import ColumnLabel, FloatArray, Row
 
 if TYPE_CHECKING:
@@ -168,7 +168,25 @@ def _count_categories(
     return {"old": told(old), "new": told(new), "values": None, "low": 0.0, "high": 1.0, "categories": parts}
 
 
-def _draw_number(ax: Axes, row: float, line: dict[str, Any], speaker: Speaker) -> None:
+class _NumberLine(TypedDict):
+    """What is drawn of a number."""
+
+    low: float
+    high: float
+    old: float
+    new: float
+    values: FloatArray
+    enough: EnoughRange | None
+
+
+class _CategoryLine(TypedDict):
+    """What is drawn of categories: name, share, and whether it is the row's own or one that does."""
+
+    new: str
+    categories: list[tuple[str, float, Literal["old", "do", ""]]]
+
+
+def _draw_number(ax: Axes, row: float, line: _NumberLine, speaker: Speaker) -> None:
     low, high = line["low"], line["high"]
 
     def at(value: float) -> float:
@@ -193,7 +211,7 @@ def _draw_number(ax: Axes, row: float, line: dict[str, Any], speaker: Speaker) -
         ax.text(x, row + 0.27, speaker.number(value, "g"), ha=side, va="top", fontsize=7, color=style.FAINT)
 
 
-def _draw_categories(ax: Axes, row: float, line: dict[str, Any], _: Speaker) -> None:
+def _draw_categories(ax: Axes, row: float, line: _CategoryLine, _: Speaker) -> None:
     """A bar divided by shares; what the row has is orange and marked, what does is blue and hatched."""
     looks = {"old": (style.POSITIVE_PALE, ""), "do": (style.NEGATIVE_PALE, "///"), "": ("#EFEFEF", "")}
     x = 0.0

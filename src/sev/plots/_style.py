@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from sev._optional import require
 
@@ -24,8 +24,15 @@ HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "oo", "--")
 #: Ways to end without a set: light fills whose hatches say which.
 ENDINGS = {"unexplainable": ("#B3B3B3", "xxx"), "undecided": ("#DDDDDD", "..."), "error": ("#F4F4F4", "|||")}
 
+
+class LiteralText(TypedDict):
+    """Options of a text that is drawn letter by letter."""
+
+    parse_math: bool
+
+
 #: Given to every text that holds a name or a value: no mathematics is read into it.
-LITERAL: dict[str, Any] = {"parse_math": False}
+LITERAL: LiteralText = {"parse_math": False}
 
 
 def new_axes(ax: Axes | None, width: float, height: float) -> Axes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from sev.exceptions import ReferenceWarning
 from sev.references._distance import Distance, NearestRows, NumberColumn
 from sev.references._protocol import Assignment
 from sev.typing import Cell, ColumnLabel, IntArray, JSONValue, Parsed
+
+if TYPE_CHECKING:
+    from sev.references._protocol import Assignment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +73,7 @@ class AssignGroup:
     values: tuple[Cell, ...]
     edges: tuple[float, ...]
     first: tuple[int, ...]
-    inner: tuple[Any, ...]
+    inner: tuple[Assignment | None, ...]
 
     def bind(self, rows: pd.DataFrame) -> Callable[[pd.DataFrame], IntArray]:
         """The assignment to these rows."""

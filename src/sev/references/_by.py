@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from sev.typing import BoolArray, Cell, ColumnLabel
 
 if TYPE_CHECKING:
     from sev.references import ReferenceLike
+    from sev.references._protocol import Assignment
 
 
 #: Columns of numbers with more different values than this are cut into intervals.
@@ -187,7 +188,7 @@ def _put_together(
         values=values,
         edges=edges,
         first=tuple(place[id(part)] for part in chosen),
-        inner=tuple(part.assign for part in chosen),
+        inner=tuple(cast("Assignment | None", part.assign) for part in chosen),
     )
     rows = pd.concat([part.rows for part in own], ignore_index=True)
     several = any(part.several for part in own)

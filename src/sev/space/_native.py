@@ -8,13 +8,18 @@ with bits of its own, which every copy of the number keeps and which is NaN to e
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 import pandas as pd
 
 from sev.exceptions import InputError
 from sev.typing import BoolArray, Cell, ColumnLabel, Dtype, NativeTable, TableSchema
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+
 
 TableKind = Literal["pandas", "polars", "pyarrow", "numpy"]
 
@@ -78,7 +83,7 @@ def native_row(cells: dict[ColumnLabel, Cell], kind: TableKind, schema: TableSch
         if kind == "polars":
             import polars as pl
 
-            return pl.DataFrame([cells], schema=schema)
+            return pl.DataFrame([cells], schema=cast("pl.Schema", schema))
         import pyarrow as pa
 
         return pa.Table.from_pylist([cells], schema=schema)
@@ -124,7 +129,7 @@ def to_polars(frame: pd.DataFrame, schema: TableSchema, dtypes: dict[ColumnLabel
             pl.when(pl.Series(marked)).then(float("nan")).otherwise(pl.col(name)).alias(name).cast(table[name].dtype)
             for name, marked in nans.items()
         )
-    for name, dtype in schema.items():
+    for name, dtype in cast("pl.Schema", schema).items():
         if table[name].dtype != dtype and _goes_back(frame[name].dtype, dtypes[name]):
             try:
                 table = table.with_columns(pl.col(name).cast(dtype))
@@ -144,7 +149,7 @@ def to_arrow(frame: pd.DataFrame, schema: TableSchema, dtypes: dict[ColumnLabel,
         marked = is_nan_value(frame[name])
         if marked.any():
             column = pc.if_else(pa.array(marked), pa.scalar(float("nan"), type=column.type), column)
-        wanted = schema.field(name).type
+        wanted = cast("pa.Schema", schema).field(name).type
         if column.type != wanted and _goes_back(frame[name].dtype, dtypes[name]):
             column = column.cast(wanted)
         table = table.set_column(number, name, column)
@@ -217,7 +222,7 @@ def _from_narwhals(rows: NativeTable) -> pd.DataFrame:
     return pd.DataFrame({name: better.get(name, frame[name]) for name in frame.columns}, index=frame.index)
 
 
-def _make_nullable(column: Any) -> pd.api.extensions.ExtensionArray:
+def _make_nullable(column: nw.Series[pa.ChunkedArray]) -> pd.api.extensions.ExtensionArray:
     """Integers or booleans with missing values, none of them changed."""
     missing = column.is_null().to_numpy().astype(np.bool_)
     if column.dtype.is_integer():

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -181,7 +180,7 @@ class TableForm:
             raise InputError(f"Expected one row, got {len(frame)}: use explain() for several.")
         return frame
 
-    def _table_of_cells(self, cells: Mapping[Any, Cell], label: object) -> NativeTable:
+    def _table_of_cells(self, cells: Mapping[ColumnLabel, Cell], label: object) -> NativeTable:
         """One row of cells as they are: None stays None in a column of objects, and null beside NaN in polars."""
         if self.kind in ("polars", "pyarrow") and set(self.columns) <= set(cells):
             table = native_row({name: cells[name] for name in self.columns}, self.kind, self.schema)

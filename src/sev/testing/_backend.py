@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,10 @@ from sev.explanations import Explanations
 from sev.testing._definition import Score, own_scores, require, require_definition, smallest_sets
 from sev.typing import FloatArray, NativeTable
 
+if TYPE_CHECKING:
+    from sev.typing import WorkOptions
+
+
 #: More rows than are settled at once (see ``explainers/_task.py``).
 _ROWS_OF_A_LARGE_BATCH = 300
 
@@ -31,7 +35,7 @@ class _Subject:
     rows: NativeTable
     score: Score
 
-    def explain(self, **options: Any) -> Explanations:
+    def explain(self, **options: Unpack[WorkOptions]) -> Explanations:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FallbackWarning)
             try:
@@ -223,7 +227,8 @@ def _check_independence(subject: _Subject) -> None:
 
 def _check_limits(subject: _Subject) -> None:
     """A search that a limit ends reports what it knows, and nothing else."""
-    for options in ({"max_size": 1}, {"max_sets": 1}, {"max_size": 2, "max_sets": 2}):
+    limits: tuple[WorkOptions, ...] = ({"max_size": 1}, {"max_sets": 1}, {"max_size": 2, "max_sets": 2})
+    for options in limits:
         for one in subject.explain(**options):
             size, sets = smallest_sets(one, subject.score)
             given = ", ".join(f"{name}={value}" for name, value in options.items())

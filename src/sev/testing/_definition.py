@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,7 +54,7 @@ def _cast_exactly(frame: pd.DataFrame, dtypes: pd.Series) -> pd.DataFrame:
     return frame.astype(keeps)
 
 
-def _cast_array(frame: pd.DataFrame, dtype: np.dtype[Any]) -> np.ndarray:
+def _cast_array(frame: pd.DataFrame, dtype: np.dtype[np.generic]) -> np.ndarray:
     rows = frame.to_numpy()
     cast = rows.astype(dtype)
     return rows if np.issubdtype(dtype, np.integer) and (cast != rows).any() else cast

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -13,7 +11,7 @@ from sev.exceptions import InputError, VerificationError
 from sev.explainers import Explainer
 from sev.references import Background, FittedReference, Reference
 from sev.testing._definition import require
-from sev.typing import NativeTable
+from sev.typing import IntArray, NativeTable
 
 
 class _Recorded:
@@ -108,7 +106,7 @@ def _check_rows(fitted: FittedReference, background: Background) -> None:
     )
 
 
-def _check_assignment(fitted: FittedReference, queries: pd.DataFrame) -> Any:
+def _check_assignment(fitted: FittedReference, queries: pd.DataFrame) -> IntArray:
     """Each query gets a row that exists, by its own values alone."""
     wanted = f"assign must return one row number from 0 to {len(fitted.rows) - 1} for each query."
     try:

@@ -11,7 +11,7 @@ from sev.text._language import (
     parse_mapping,
     read_mapping,
 )
-from sev.text._menu import enough_in_text, menu_table
+from sev.text._menu import Range, enough_in_text, menu_table
 from sev.text._reference_names import reference_name
 from sev.text._sentences import Speaker
 from sev.text._statements import Enough, EnoughRange, NotPermitted, ProofScope, Statement, proof_scope
@@ -26,6 +26,7 @@ __all__ = [
     "Language",
     "NotPermitted",
     "ProofScope",
+    "Range",
     "Speaker",
     "Statement",
     "Wording",

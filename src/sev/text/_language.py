@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from sev.core import suggest_name
 from sev.exceptions import InputError, UnknownFeatureError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: Texts and templates by name.
-Language: TypeAlias = Mapping[str, Any]
+Language: TypeAlias = Mapping[str, Parsed]
 #: Words for features as users write them, in a mapping or a YAML file: a text, or a mapping of texts for each.
 Words: TypeAlias = Mapping[str, Parsed]
 #: What is said of each feature.

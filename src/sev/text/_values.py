@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from numbers import Real
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -107,7 +107,18 @@ def _round_up(number: float, digits: int | None) -> float:
     return float(written)
 
 
-def block_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **marks: Any) -> str:
+class Marks(TypedDict, total=False):
+    """How values are written: the options of :func:`format_value`."""
+
+    digits: int | None
+    decimal: str
+    thousands: str
+    missing: str
+    yes_text: str
+    no_text: str
+
+
+def block_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **marks: Unpack[Marks]) -> str:
     """The value of several columns: of a one-hot block the name of the category that is 1.
 
     Parameters
@@ -142,7 +153,7 @@ def block_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **marks:
     return "(" + ", ".join(cells) + ")"
 
 
-def feature_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **marks: Any) -> str:
+def feature_value(feature: str, row: Row, columns: Sequence[ColumnLabel], **marks: Unpack[Marks]) -> str:
     """The value of a feature as people write it, however many columns it has.
 
     Parameters

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, cast
 
 from sev.core import plain_value
 from sev.text._labels import Labels
 from sev.text._language import Language, Wording, Words, load_language, load_wording, overridden
 from sev.text._statements import AnyOther, Enough, EnoughRange
 from sev.text._values import feature_value, round_inward
-from sev.typing import Cell, ClassLabel, ColumnLabel, Row
+from sev.typing import Cell, Cells, ClassLabel, ColumnLabel, Row
 
 #: Categories of one feature that a sentence lists.
 _MOST_CHOICES = 5
@@ -317,9 +317,10 @@ class Vocabulary:
         known = self._wording.get(feature, {}).get("values", {})
         return sorted(one for one in known if _is_number(one) and enough.low <= one <= enough.high)
 
-    def _choices_text(self, feature: str, row: Row, values: Sequence[Any]) -> str | None:
+    def _choices_text(self, feature: str, row: Row, values: Sequence[Cell]) -> str | None:
         columns = self._columns[feature]
-        rows = [dict(zip(columns, value if len(columns) > 1 else (value,), strict=True)) for value in values]
+        cells = cast("Sequence[Cells]", values) if len(columns) > 1 else [(value,) for value in values]
+        rows = [dict(zip(columns, one, strict=True)) for one in cells]
         if len(rows) < 2:
             return None
         if isinstance(values, AnyOther) and len(rows) >= _FEWEST_ANY_OTHER:

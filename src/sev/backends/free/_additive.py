@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ from sev.backends.free._problem import FreeProblem, FreeSolution
 from sev.backends.free._rows import put_values, replace_columns
 from sev.backends.free._shapes import Shape, shape_of
 from sev.space import FeatureSpace
-from sev.typing import Dtype, FloatArray
+from sev.typing import Cells, Dtype, FloatArray
 
 #: Values of the background's range at which the term of a number is looked at.
 _GRID = 129
@@ -56,7 +55,7 @@ class AdditiveSearch:
         self._base = self.encode(row)[0]
         #: Terms of numbers at the ends of what is permitted.
         self.end_terms = KnownTerms(self._terms_of_values)
-        self._choice_terms: dict[int, tuple[Any, FloatArray]] = {}
+        self._choice_terms: dict[int, tuple[tuple[Cells, ...], FloatArray]] = {}
 
     def solve(self, problem: FreeProblem) -> FreeSolution:
         """Solve the problem exactly, within its limits."""

@@ -102,7 +102,7 @@ class _Run:
             found &= self._sets.sum(axis=1) <= most
         tried = np.flatnonzero(found)
         found[tried] = ~find_refused(self._problem, self._rows[tried], self._sets[tried], self._targets[tried])[0]
-        return self._solution(found)
+        return self._build_solution(found)
 
     def _fill_lines(self) -> BoolArray:
         """Rows in which every number gains in proportion to its cost from where it is, all at once; the others wait."""
@@ -134,7 +134,7 @@ class _Run:
         self._targets[place, members] = found.targets
         self._costs[place], self._proven[place] = found.cost, found.proven
 
-    def _solution(self, found: BoolArray) -> FreeSolution:
+    def _build_solution(self, found: BoolArray) -> FreeSolution:
         """The sets that were found, and where none was, the one that is known."""
         fewest, n_features = self._fewest, len(self._problem.space)
         solution = fewest.solution
@@ -164,12 +164,13 @@ class _Run:
             enough=LazyList(
                 len(self._rows),
                 lambda places: [
-                    self._enough(place) if found[place] else fewest.enough[int(self._items[place])] for place in places
+                    self._ranges_of_set(place) if found[place] else fewest.enough[int(self._items[place])]
+                    for place in places
                 ],
             ),
         )
 
-    def _enough(self, place: int) -> Mapping[int, Enough]:
+    def _ranges_of_set(self, place: int) -> Mapping[int, Enough]:
         row = int(self._rows[place])
         members = {number: self._terms[number] for number in np.flatnonzero(self._sets[place]).tolist()}
         return find_ranges(members, row, self._targets[place], float(self._sure[row]))

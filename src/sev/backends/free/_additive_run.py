@@ -314,7 +314,7 @@ class AdditiveRun:
         """
         n_rows = self._problem.n_rows
         first = found.find_first()
-        checked = self._check(_Sets.of(found, first))
+        checked = self._check_sets(_Sets.of(found, first))
         counts = np.diff(solution.offsets)
         listed = (counts == 0) | ((counts == 1) & solution.complete)
         refused = checked.rows[checked.refused]
@@ -334,7 +334,7 @@ class AdditiveRun:
         )
         return smaller, checked, listed
 
-    def _check(self, sets: _Sets) -> _Sets:
+    def _check_sets(self, sets: _Sets) -> _Sets:
         """The same sets after the model has scored their values."""
         if sets.results is not None:
             return sets
@@ -343,7 +343,7 @@ class AdditiveRun:
 
     def _check_values(self, sets: _Sets, targets: FloatArray, terms: list[FeatureTerms]) -> _Sets:
         """The same sets, with the best values of all where the model refuses others."""
-        sets = self._check(sets)
+        sets = self._check_sets(sets)
         if not sets.refused.any():
             return sets
         values, costs, proven = sets.values.copy(), sets.costs.copy(), sets.proven & ~sets.refused

@@ -214,7 +214,7 @@ class _RowSearch:
 
     def _give_up(self, builder: SolutionBuilder, *, lower_bound: int) -> list[Found]:
         """Some set that crosses, from what was kept back of the budget; proven only if it has no feature to spare."""
-        some = find_some(self._evaluate, self._candidates, self._features, self._largest_size(), self._kept_back)
+        some = find_some(self._evaluate_moves, self._candidates, self._features, self._largest_size(), self._kept_back)
         if some is None:
             builder.undecided(self._row, lower_bound=lower_bound)
             return []
@@ -282,7 +282,7 @@ class _RowSearch:
                 parts += self._within_budget(at, part[0][useful], part[1][useful])
                 if self.has_ended:
                     break
-            self._score(sets, parts, best)
+            self._score_parts(sets, parts, best)
         return [best[at] for at in sorted(best)]
 
     def _within_budget(self, at: int, places: IntArray, costs: FloatArray) -> list[_Part]:
@@ -292,7 +292,7 @@ class _RowSearch:
         self._left -= len(places)
         return [_Part(at, places, costs)] if len(places) else []
 
-    def _score(self, sets: list[tuple[int, ...]], parts: list[_Part], best: dict[int, Found]) -> None:
+    def _score_parts(self, sets: list[tuple[int, ...]], parts: list[_Part], best: dict[int, Found]) -> None:
         """Score some combinations in one call, and keep the least costly of each set that cross."""
         if not parts:
             return
@@ -312,19 +312,19 @@ class _RowSearch:
                 best[part.at] = Found(chosen[begin + least], targets[begin + least], float(cost[least]))
 
     def _crosses(self, chosen: BoolArray, targets: FloatArray) -> BoolArray:
-        problem, rows, moved = self._problem, *self._move(chosen, targets)
+        problem, rows, moved = self._problem, *self._move_rows(chosen, targets)
         crosses = problem.crosses(moved)
         if problem.keeps_rules is not None:
             crosses &= problem.keeps_rules(rows, moved)
         return crosses
 
-    def _move(self, chosen: BoolArray, targets: FloatArray) -> tuple[IntArray, pd.DataFrame]:
+    def _move_rows(self, chosen: BoolArray, targets: FloatArray) -> tuple[IntArray, pd.DataFrame]:
         problem, rows = self._problem, np.full(len(chosen), self._row, dtype=np.int64)
         return rows, move_rows(problem.queries, problem.space, problem.destinations, rows, chosen, targets)
 
-    def _evaluate(self, chosen: BoolArray, targets: FloatArray) -> tuple[FloatArray, BoolArray]:
+    def _evaluate_moves(self, chosen: BoolArray, targets: FloatArray) -> tuple[FloatArray, BoolArray]:
         """How far rows are from crossing, and which cross and keep the rules."""
-        problem, rows, moved = self._problem, *self._move(chosen, targets)
+        problem, rows, moved = self._problem, *self._move_rows(chosen, targets)
         assert problem.distance is not None
         distance = problem.distance(moved)
         crosses = problem.crosses(moved)

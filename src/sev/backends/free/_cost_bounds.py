@@ -35,7 +35,7 @@ def cost_bounds(
     need : ndarray of shape (n_rows,)
         What has to be gained.
     """
-    relaxed = _relax(terms, lines, np.any(sets, axis=0))
+    relaxed = _relax_terms(terms, lines, np.any(sets, axis=0))
     bounds, sizes = np.zeros(len(rows)), sets.sum(axis=1)
     for size in np.unique(sizes).tolist():
         some = np.flatnonzero(sizes == size)
@@ -44,7 +44,7 @@ def cost_bounds(
     return bounds
 
 
-def _relax(terms: list[FeatureTerms], lines: LineTable, used: BoolArray) -> LineTable:
+def _relax_terms(terms: list[FeatureTerms], lines: LineTable, used: BoolArray) -> LineTable:
     """A line for each feature that gains no less than any of its values for the same cost."""
     table = replace(
         lines, **{name: getattr(lines, name).copy() for name in ("near", "far", "most", "slope", "price", "fixed")}

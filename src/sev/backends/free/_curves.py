@@ -124,9 +124,9 @@ class TermCurve:
             return None  # beyond what is known, or between two pieces
         if not self.pieces[place].reaches(value, level, sign):
             return None
-        return self._grow(place, value, low, level, sign), self._grow(place, value, high, level, sign)
+        return self._grow_piece(place, value, low, level, sign), self._grow_piece(place, value, high, level, sign)
 
-    def _grow(self, place: int, value: float, limit: float, level: float, sign: float) -> float:
+    def _grow_piece(self, place: int, value: float, limit: float, level: float, sign: float) -> float:
         step = 1 if limit > value else -1
         while True:
             piece = self.pieces[place]
@@ -172,16 +172,16 @@ def term_curve(
     if not np.isfinite(values).all():
         return None
     size = float(np.abs(values).max()) or 1.0
-    pieces = [_fit(at, value, degree, size) for at, value in zip(points, values, strict=True)]
+    pieces = [_fit_piece(at, value, degree, size) for at, value in zip(points, values, strict=True)]
     found = [one for one in pieces if one is not None]
     if len(found) < len(pieces):
         return None
-    found[0] = _extend(found[0], evaluate, low)
-    found[-1] = _extend(found[-1], evaluate, high)
+    found[0] = _extend_piece(found[0], evaluate, low)
+    found[-1] = _extend_piece(found[-1], evaluate, high)
     return TermCurve(tuple(found))
 
 
-def _extend(piece: Piece, evaluate: Callable[[FloatArray], FloatArray], end: float) -> Piece:
+def _extend_piece(piece: Piece, evaluate: Callable[[FloatArray], FloatArray], end: float) -> Piece:
     """The first or the last piece up to an end that lies beside a knot, if the term at the end is still its own: then
     it is so for all values between.
     """
@@ -230,7 +230,7 @@ def _last_before_step(
     return left, right
 
 
-def _fit(points: FloatArray, values: FloatArray, degree: int, size: float) -> Piece | None:
+def _fit_piece(points: FloatArray, values: FloatArray, degree: int, size: float) -> Piece | None:
     low, high = float(points[0]), float(points[-1])
     middle, half = (low + high) / 2, (high - low) / 2
     if not half > 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,11 +55,11 @@ class KnownTerms:
         Takes values by number of the feature, and the dtypes that rows have; returns the terms.
     """
 
-    def __init__(self, find: Callable[[Mapping[int, FloatArray], list[Any]], Mapping[int, FloatArray]]) -> None:
+    def __init__(self, find: Callable[[Mapping[int, FloatArray], list[Dtype]], Mapping[int, FloatArray]]) -> None:
         self._find = find
-        self._known: tuple[list[Any], dict[int, tuple[FloatArray, FloatArray]]] = ([], {})
+        self._known: tuple[list[Dtype], dict[int, tuple[FloatArray, FloatArray]]] = ([], {})
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is known."""
         return {**self.__dict__, "_known": ([], {})}
 
@@ -74,7 +74,7 @@ class KnownTerms:
         if new:
             known = dict(known)  # another thread may read the one that is kept
             for number, terms in self._find(new, dtypes).items():
-                known[number] = _join(known.get(number), new[number], terms)
+                known[number] = _join_terms(known.get(number), new[number], terms)
             self._known = (dtypes, {n: one for n, one in known.items() if len(one[0]) <= _MOST_KEPT})
         return {number: known[number][1][np.searchsorted(known[number][0], one)] for number, one in values.items()}
 
@@ -87,7 +87,7 @@ def _are_new(known: tuple[FloatArray, FloatArray] | None, values: FloatArray) ->
     return known[0][places] != values
 
 
-def _join(
+def _join_terms(
     known: tuple[FloatArray, FloatArray] | None, points: FloatArray, terms: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Known terms and more, by rising value."""

@@ -56,7 +56,7 @@ def find_some(
     n = len(candidates)
     beam = [Found(np.zeros(n, dtype=np.bool_), np.zeros(n), 0.0)]
     for _ in range(min(most, len(features))):
-        further = [more for one in beam for more in _extend(one, candidates, features)][:budget]
+        further = [more for one in beam for more in _extend_sets(one, candidates, features)][:budget]
         if not further:
             return None
         budget -= len(further)
@@ -70,7 +70,7 @@ def find_some(
     return None
 
 
-def _extend(one: Found, candidates: Sequence[Candidates], features: Sequence[int]) -> list[Found]:
+def _extend_sets(one: Found, candidates: Sequence[Candidates], features: Sequence[int]) -> list[Found]:
     """A set with one more feature, at each of its values."""
     further = []
     for number in features:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class MergedFeatures:
     space: FeatureSpace
     search: FreeSearch
     numbers: IntArray  # for each of these features, the number of the feature that it is; -1 - block for blocks
-    choices: dict[int, tuple[tuple[Any, ...], tuple[Cells, ...]]]
+    choices: dict[int, tuple[tuple[object, ...], tuple[Cells, ...]]]
 
     @classmethod
     def of(
@@ -72,7 +71,7 @@ class MergedFeatures:
         return sets, values
 
 
-def _are_same(one: Sequence[Any], other: Sequence[Any]) -> bool:
+def _are_same(one: Sequence[object], other: Sequence[object]) -> bool:
     """Whether keys are the same: bytes that are equal, or the same objects."""
     return len(one) == len(other) and all(
         a is b or (isinstance(a, bytes) and a == b) for a, b in zip(one, other, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -57,7 +57,7 @@ class FeatureValues(NamedTuple):
     permitted: BoolArray  # (n_rows, n_values)
     costs: FloatArray  # (n_rows, n_values)
     numbers: FloatArray | None  # the values of a number
-    key: tuple[Any, ...]  # equal to that of other rows only where the cells are the same; empty where nobody knows
+    key: tuple[object, ...]  # equal to that of other rows only where the cells are the same; empty where nobody knows
 
 
 def find_blocks(rules: Sequence[FeatureRule], destinations: Destinations) -> list[tuple[int, ...]]:

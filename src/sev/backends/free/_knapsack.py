@@ -147,7 +147,7 @@ def least_cost_of_any(values: Sequence[Listed | Line], need: float) -> LeastCost
         if node.bound >= best_cost:
             heap.clear()
             break
-        relaxed = _relax(features, node.limits, need)
+        relaxed = _relax_limits(features, node.limits, need)
         if relaxed is None or relaxed.cost >= best_cost:
             continue
         if relaxed.open is None:
@@ -175,7 +175,7 @@ def least_cost_of_any(values: Sequence[Listed | Line], need: float) -> LeastCost
     return LeastCostOfAny(targets, np.array([one.moves for one in best], dtype=np.bool_), best_cost, proven=not heap)
 
 
-def _relax(features: Sequence[_Feature], limits: Sequence[_Limits], need: float) -> _Relaxed | None:
+def _relax_limits(features: Sequence[_Feature], limits: Sequence[_Limits], need: float) -> _Relaxed | None:
     """The least cost over the hulls of all features; None where they do not gain enough."""
     hulls = [feature.within(part) for feature, part in zip(features, limits, strict=True)]
     if not all(hulls):

@@ -244,7 +244,7 @@ def least_cost(features: list[Listed | Line], need: float) -> LeastCost | None:
     lines = [(place, one) for place, one in enumerate(features) if isinstance(one, Line)]
     if any(not len(one.targets) for _, one in listed):
         return None
-    cut = [(place, _drop_dominated(one, _share(len(listed)))) for place, one in listed]
+    cut = [(place, _drop_dominated(one, _share_of_work(len(listed)))) for place, one in listed]
     proven = all(one.complete for _, one in cut)
     gains, costs = np.zeros(1), np.zeros(1)
     for _, one in cut:
@@ -277,7 +277,7 @@ def least_cost(features: list[Listed | Line], need: float) -> LeastCost | None:
     return LeastCost(targets, float(costs[place]), proven)
 
 
-def _share(n_lists: int) -> int:
+def _share_of_work(n_lists: int) -> int:
     """Values that each of some lists may have."""
     return int(_MOST_COMBINATIONS ** (1 / max(n_lists, 1)))
 

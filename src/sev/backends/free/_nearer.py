@@ -38,11 +38,11 @@ def bring_nearer(
         old = one.old[rows]
         moved = np.flatnonzero(sets[:, number] & ~np.isnan(targets[:, number]) & ~np.isnan(old))
         if moved.size:
-            _halve(problem, rows[moved], sets[moved], targets, moved, number, one)
+            _halve_distances(problem, rows[moved], sets[moved], targets, moved, number, one)
     return targets
 
 
-def _halve(
+def _halve_distances(
     problem: FreeProblem,
     rows: IntArray,
     sets: BoolArray,
@@ -52,7 +52,7 @@ def _halve(
     one: NumberDestinations,
 ) -> None:
     """Halve the way between the value of each set and the nearest that is permitted."""
-    start, nearest = targets[moved, number].copy(), _nearest(one, rows, targets[moved, number])
+    start, nearest = targets[moved, number].copy(), _find_nearest(one, rows, targets[moved, number])
 
     def works(values: FloatArray) -> BoolArray:
         trial = targets[moved].copy()
@@ -75,7 +75,7 @@ def _halve(
     targets[moved, number] = good
 
 
-def _nearest(one: NumberDestinations, rows: IntArray, values: FloatArray) -> FloatArray:
+def _find_nearest(one: NumberDestinations, rows: IntArray, values: FloatArray) -> FloatArray:
     """The permitted value nearest to the row's own on the side of a value; without a grid the end of that side."""
     old, low, high = one.old[rows], one.low[rows], one.high[rows]
     near = np.clip(old, low, high)

@@ -82,7 +82,7 @@ class SetValues:
         may: BoolArray = bounds <= least[self.rows]
         return may
 
-    def _take(self, places: IntArray, works: BoolArray, costs: FloatArray) -> IntArray:
+    def _take_least(self, places: IntArray, works: BoolArray, costs: FloatArray) -> IntArray:
         """Note the costs of sets whose values are known now; the others."""
         known = places[works]
         self.costs[known], self.proven[known], self._waits[known] = costs[works], True, False
@@ -98,7 +98,7 @@ class SetValues:
             numbered = np.nonzero(sets[some])[1].reshape(len(some), size)
             values, costs, works = self._lines.least_cost(rows[some], numbered, self._need[rows[some]])
             self.values[some[works][:, None], numbered[works]] = values[works]
-            open_places.append(self._take(some, works, costs))
+            open_places.append(self._take_least(some, works, costs))
         return np.sort(np.concatenate(open_places))
 
     def _find_alone(self, places: IntArray) -> IntArray:
@@ -112,7 +112,7 @@ class SetValues:
             rows = self.rows[some]
             values, costs, works = self._terms[number].alone(rows, self._need[rows])
             self.values[some[works], number] = values[works]
-            open_places.append(self._take(some, works, costs))
+            open_places.append(self._take_least(some, works, costs))
         return np.sort(np.concatenate(open_places))
 
     def _find_lists(self, places: IntArray) -> IntArray:
@@ -124,7 +124,7 @@ class SetValues:
         values, costs, works = least_costs(self._lines, lists, rows, sets, self._need[rows])
         known = places[works]
         self.values[known] = np.where(sets[works], values[works], self.values[known])
-        return self._take(places, works, costs)
+        return self._take_least(places, works, costs)
 
     def _find_one(self, place: int) -> None:
         row, numbers = int(self.rows[place]), np.flatnonzero(self.sets[place]).tolist()

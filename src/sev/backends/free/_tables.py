@@ -161,7 +161,7 @@ class ListTable:
         listed = np.zeros((len(rows), len(self.features)), dtype=np.bool_)
         for number, one in enumerate(self.features):
             if one is not None:
-                listed[:, number] = one.known[self._places(rows)]
+                listed[:, number] = one.known[self._find_places(rows)]
         return listed
 
     def widths(self) -> IntArray:
@@ -170,7 +170,7 @@ class ListTable:
 
     def gather(self, rows: IntArray, numbers: IntArray, width: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Targets, gains and costs of one feature of each of some rows; (n, width)."""
-        shape, places = (len(rows), width), self._places(rows)
+        shape, places = (len(rows), width), self._find_places(rows)
         targets, gains, costs = np.zeros(shape), np.zeros(shape), np.full(shape, np.inf)
         for number in np.unique(numbers).tolist():
             one = self.features[number]
@@ -182,7 +182,7 @@ class ListTable:
             costs[mine, :n_values] = one.costs[places[mine]]
         return targets, gains, costs
 
-    def _places(self, rows: IntArray) -> IntArray:
+    def _find_places(self, rows: IntArray) -> IntArray:
         return np.searchsorted(self.rows, rows)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -34,8 +33,9 @@ class _Moves:
 
     def take(self, rows: IntArray) -> _Moves:
         """Some of the rows."""
-        parts: list[Any] = [part[rows] for part in self.parts]
-        return _Moves(*parts)
+        return _Moves(
+            self.start[rows], self.gains[rows], self.active[rows], self.low[rows], self.high[rows], self.grid[rows]
+        )
 
     @property
     def parts(self) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray, FloatArray, FloatArray]:

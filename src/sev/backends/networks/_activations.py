@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, expit
 
-Array = NDArray[Any]
+Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,6 @@ What rounding can do to all of this is bounded as in :meth:`DenseLayers.rounding
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +38,7 @@ def bounds_of_margin(layers: DenseLayers, low: FloatArray, high: FloatArray) -> 
     middle = low + (high - low) / 2
     # the middle is rounded: half as wide as the farther end is away
     half = np.maximum(high - middle, middle - low)[:, varies]
-    slopes: NDArray[Any] = layers.weights[0][None, varies, :]
+    slopes: NDArray[np.floating] = layers.weights[0][None, varies, :]
     centre = middle @ layers.weights[0] + layers.biases[0]
     rest = np.zeros_like(centre)
     furthest = np.maximum(np.abs(low), np.abs(high))

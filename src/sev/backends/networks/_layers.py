@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sev.backends._protocol import CannotReadError
 from sev.backends.networks._activations import Activation
 from sev.typing import FloatArray
 
-Array = NDArray[Any]
+Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class DenseLayers:
         """Largest number of outputs of a layer."""
         return max(weight.shape[1] for weight in self.weights)
 
-    def as_type(self, dtype: type[np.floating[Any]]) -> Self:
+    def as_type(self, dtype: type[np.floating]) -> Self:
         """The same layers with their numbers in another precision."""
         with np.errstate(over="ignore"):  # what is too large is seen by :meth:`rounding`
             weights = tuple(np.ascontiguousarray(weight, dtype=dtype) for weight in self.weights)
@@ -57,9 +57,9 @@ class DenseLayers:
             self.activations,
         )
 
-    def margins(self, rows: Array) -> Array:
+    def margins(self, rows: FloatArray) -> FloatArray:
         """Margins of encoded rows (n_rows, n_columns)."""
-        return self.finish(rows @ self.weights[0] + self.biases[0])
+        return cast("FloatArray", self.finish(rows @ self.weights[0] + self.biases[0]))
 
     def finish(self, values: Array) -> Array:
         """Margins from the outputs of the first affine map (n, width), which are overwritten."""
@@ -69,7 +69,7 @@ class DenseLayers:
         return values[:, 0]
 
     def rounding(
-        self, terms: FloatArray, reach: FloatArray, n_terms: int, dtype: np.dtype[np.floating] | type[np.floating]
+        self, terms: FloatArray, reach: Array, n_terms: int, dtype: np.dtype[np.floating] | type[np.floating]
     ) -> FloatArray:
         """How far from the true margins those computed in a given precision can be.
 

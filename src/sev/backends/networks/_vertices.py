@@ -8,7 +8,7 @@ the rows themselves.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sev.backends.networks._layers import DenseLayers, unit_roundoff
 from sev.typing import BoolArray, FloatArray, IntArray
 
-State = NDArray[Any]
+State = NDArray[np.floating]
 
 
 class Vertices(Protocol):
@@ -134,7 +134,7 @@ class DenseVertices:
         n_rows, n_vertices, n_numbers = state.shape
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked at again
             reached = self._fast.finish(state.reshape(n_rows * n_vertices, n_numbers))
-        return reached.reshape(n_rows, n_vertices), self._fast_error[rows, None]
+        return cast("FloatArray", reached).reshape(n_rows, n_vertices), self._fast_error[rows, None]
 
     def refine(self, rows: IntArray, sets: BoolArray) -> tuple[FloatArray, FloatArray]:
         """See :class:`Vertices`."""
@@ -196,7 +196,9 @@ class ModuleVertices:
     def progress(self, rows: IntArray, state: State) -> tuple[FloatArray, FloatArray]:
         """See :class:`Vertices`."""
         n_rows, n_vertices, n_columns = state.shape
-        reached = self._margins(state.reshape(n_rows * n_vertices, n_columns)).reshape(n_rows, n_vertices)
+        reached = self._margins(cast("FloatArray", state.reshape(n_rows * n_vertices, n_columns))).reshape(
+            n_rows, n_vertices
+        )
         return reached, self._slack * (1 + np.abs(reached))
 
     def refine(self, rows: IntArray, sets: BoolArray) -> tuple[FloatArray, FloatArray]:

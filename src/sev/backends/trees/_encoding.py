@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -45,7 +44,7 @@ def to_frame(rows: NativeTable) -> pd.DataFrame:
     return table.to_pandas() if isinstance(table, nw.DataFrame) else rows
 
 
-def to_codes(column: pd.Series[Any], categories: Sequence[Cell]) -> FloatArray:
+def to_codes(column: pd.Series, categories: Sequence[Cell]) -> FloatArray:
     """Place of each value in a list of categories, NaN where it is not there."""
     codes = pd.Index(list(categories)).get_indexer(pd.Index(column.astype(object)))
     return np.where(codes < 0, np.nan, codes.astype(np.float64))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from torch import Tensor, nn
 
@@ -69,8 +68,11 @@ class SEVLoss(nn.Module):
         }
         if objective not in kinds:
             raise InputError(f"objective={objective!r} is not known: use one of {sorted(kinds)}.")
-        options: dict[str, Any] = {"restricted": tuple(restricted), "threshold": threshold, "margin": margin}
-        self.sev_terms = nn.ModuleList(kind(reference, column_feature, **options) for kind in kinds[objective])
+        never = tuple(restricted)
+        self.sev_terms = nn.ModuleList(
+            kind(reference, column_feature, restricted=never, threshold=threshold, margin=margin)
+            for kind in kinds[objective]
+        )
         self.reference_term = ReferenceTerm(reference, threshold=threshold, margin=reference_margin)
         self.rate_guard = None if rate is None else RateGuard(rate, threshold=threshold)
         self.sev_penalty = sev_penalty

@@ -214,7 +214,7 @@ class CellFinder:
                 wanted += [_Threshold(at, number, value, not rises) for value in thresholds[inside]]
         wanted = [one for one in wanted if not turns[one.owner]]
         edges = self._find_edges(probe, wanted, lows, highs)
-        return dict(zip(features, self._check(features, turns, edges, probe, lows, highs), strict=True))
+        return dict(zip(features, self._check_cells(features, turns, edges, probe, lows, highs), strict=True))
 
     def _find_edges(
         self, probe: _Probe, wanted: list[_Threshold], lows: FloatArray, highs: FloatArray
@@ -247,7 +247,7 @@ class CellFinder:
         edges = _from_ranks(near)
         return [np.unique(edges[owner == at]) for at in range(probe.n_features)]
 
-    def _check(
+    def _check_cells(
         self,
         features: Sequence[int],
         turns: list[bool],

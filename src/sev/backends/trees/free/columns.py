@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pandas as pd
 from sev.typing import Cell
 
 
-def as_column(values: Sequence[Cell], dtype: object) -> Any:
+def as_column(values: Sequence[Cell], dtype: object) -> pd.Series:
     """A column of these values, in the dtype where it holds all of them without loss."""
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         numbers = np.array([np.nan if value is None or value is pd.NA else value for value in values], dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -196,13 +196,13 @@ class Layout:
             place = numbers[place]
             feature = self.numbers.features[place]
             moves = self.intervals.find_moves(self.numbers, place, rows[set_], cells[set_, feature])
-            targets[set_, feature] = self._choose(moves, place, wanted)
+            targets[set_, feature] = self._choose_moves(moves, place, wanted)
         for number in np.setdiff1d(changed, self.numbers.features).tolist():
             moved = np.flatnonzero(sets[:, number])
             targets[moved, number] = self.features[number].targets(rows[moved], cells[moved, number])
         return targets
 
-    def _choose(self, moves: NumberMoves, place: IntArray, wanted: Wanted) -> FloatArray:
+    def _choose_moves(self, moves: NumberMoves, place: IntArray, wanted: Wanted) -> FloatArray:
         """The value of each move of a number: nearest, or a rounder one where the number is not on a grid."""
         chosen = moves.near.copy()
         free = np.array([step is None for step in self.numbers.steps], dtype=np.bool_)[place]
@@ -253,7 +253,7 @@ def make_native(
     """
     feature = np.zeros(n_columns, dtype=np.int64)
     first = np.zeros(n_columns, dtype=np.int64)
-    parts: list[Any] = [np.zeros(max((one.n_cells for one in cells), default=1))]
+    parts: list[FloatArray] = [np.zeros(max((one.n_cells for one in cells), default=1))]
     offset = len(parts[0])  # columns without a split read the zeros at the beginning
     for number, (one, mine) in enumerate(zip(cells, columns, strict=True)):
         for at, column in enumerate(mine.tolist()):

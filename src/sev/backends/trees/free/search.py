@@ -172,27 +172,27 @@ class ListedValues(Mapping[int, FloatArray]):
         self._known: dict[int, tuple[FloatArray | None, bool]] = {}
 
     def __getitem__(self, number: int) -> FloatArray:
-        values = self._find(number)[0]
+        values = self._find_values(number)[0]
         if values is None:
             raise KeyError(number)
         return values
 
     def __iter__(self) -> Iterator[int]:
-        return (number for number in range(len(self._features)) if self._find(number)[0] is not None)
+        return (number for number in range(len(self._features)) if self._find_values(number)[0] is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def are_all(self, number: int) -> bool:
         """Whether the values of a number are all that are permitted."""
-        return self._find(number)[1]
+        return self._find_values(number)[1]
 
-    def _find(self, number: int) -> tuple[FloatArray | None, bool]:
+    def _find_values(self, number: int) -> tuple[FloatArray | None, bool]:
         if number not in self._known:
-            self._known[number] = self._list(number)
+            self._known[number] = self._list_values(number)
         return self._known[number]
 
-    def _list(self, number: int) -> tuple[FloatArray | None, bool]:
+    def _list_values(self, number: int) -> tuple[FloatArray | None, bool]:
         observed, one = self._observed.get(number), self._features[number]
         if not isinstance(one, NumberDestinations) or one.step is None:
             return observed, False

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sev import _native
 from sev.actions import ChoiceDestinations, Moves, NumberDestinations, NumberTable
@@ -67,9 +68,9 @@ class FreeTrees:
     def _start_anew(self) -> None:
         self._owner = self.encoding.column_feature
         self._finder = CellFinder(self._splits, self.encoding.encode, self._owner, self.space)
-        self._forget()
+        self._forget_cells()
 
-    def _forget(self) -> None:
+    def _forget_cells(self) -> None:
         """Everything that is made on demand is made again."""
         self._numbers: dict[int, NumberCells | None] = {}
         self._choices: _EncodedChoices | None = None
@@ -82,7 +83,7 @@ class FreeTrees:
         """Without what is made on demand."""
         kept = FreeTrees.__new__(FreeTrees)
         kept.__dict__.update(self.__dict__, _layouts=None, _lock=None)
-        kept._forget()
+        kept._forget_cells()
         return kept.__dict__
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -275,7 +276,7 @@ class FreeTrees:
             row = problem.queries.iloc[[0]]
             # as wide as the values that occur, which other rows may take; where the encoding turns there, as needed
             wide = {
-                feature: _ends(np.array(ends), np.asarray(problem.observed.get(feature, _NOTHING)))
+                feature: _find_ends(np.array(ends), np.asarray(problem.observed.get(feature, _NOTHING)))
                 for feature, ends in needed.items()
             }
             found = self._finder.find_intervals(wide, row)
@@ -303,7 +304,7 @@ _ANY = object()
 
 
 def _all_ends(numbers: NumberTable) -> tuple[FloatArray, FloatArray]:
-    """As :func:`_ends`, of the own and the permitted values of each number."""
+    """As :func:`_find_ends`, of the own and the permitted values of each number."""
     values = np.clip(np.concatenate([numbers.old, numbers.low, numbers.high], axis=1), -_LARGEST, _LARGEST)
     missing = np.isnan(values)
     low = np.where(missing, np.inf, values).min(axis=1, initial=np.inf)
@@ -311,7 +312,7 @@ def _all_ends(numbers: NumberTable) -> tuple[FloatArray, FloatArray]:
     return np.where(low <= high, low, 0.0), np.where(low <= high, high, 1.0)
 
 
-def _ends(*parts: FloatArray) -> tuple[float, float]:
+def _find_ends(*parts: FloatArray) -> tuple[float, float]:
     """The least and the greatest value of some lists."""
     finite = [part[~np.isnan(part)] for part in parts]
     values = np.clip(np.concatenate(finite), -_LARGEST, _LARGEST)
@@ -323,7 +324,7 @@ def _ends(*parts: FloatArray) -> tuple[float, float]:
 class _Searched(NamedTuple):
     """What the compiled search returned; sets of all rows one after the other."""
 
-    outcome: Any
+    outcome: NDArray[np.int8]
     proven: IntArray
     work: IntArray
     n_sets: IntArray
@@ -377,14 +378,14 @@ class Run:
 
     def solve(self) -> tuple[Solution, Moves]:
         """Search all rows, then let the model confirm every set."""
-        searched = self._search()
+        searched = self._search_rows()
         self._check_margins(searched)
         rows = np.repeat(np.arange(self._n_rows), searched.n_sets)
         sets = searched.cells != self._at[rows]
         wanted: Wanted = "by cost" if self._problem.goal == Goal.COST else "shown"
         targets = self._layout.targets(rows, searched.cells, sets, wanted)
         if self._problem.confirm:
-            self._confirm(rows, sets, targets)
+            self._confirm_sets(rows, sets, targets)
         solution = self._make_solution(searched, sets)
         keep = ~np.isin(rows, list(self._reasons))
         moves = Moves(
@@ -392,7 +393,7 @@ class Run:
         )
         return solution, moves
 
-    def _search(self) -> _Searched:
+    def _search_rows(self) -> _Searched:
         limits, goal = self._problem.limits, self._problem.goal
         max_size = len(self._trees.space) if limits.max_size is None else min(limits.max_size, len(self._trees.space))
         max_sets = max(1, limits.max_sets)
@@ -449,7 +450,7 @@ class Run:
         for row in np.flatnonzero(wrong).tolist():
             self._reasons[row] = "the parts of the score that were read for this row do not add up to it"
 
-    def _confirm(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> None:
+    def _confirm_sets(self, rows: IntArray, sets: BoolArray, targets: FloatArray) -> None:
         """Put every set through the model."""
         for first in range(0, len(rows), _ROWS_PER_CALL):
             some = slice(first, first + _ROWS_PER_CALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -117,8 +117,10 @@ class JointRun(Run):
         Those of the queries, where they are known.
     """
 
-    def __init__(self, session: Any, problem: Problem, sure: float, margins: FloatArray | None) -> None:
-        super().__init__(session, problem, sure, looks_up_triples=False)
+    def __init__(
+        self, session: _native.JointSession, problem: Problem, sure: float, margins: FloatArray | None
+    ) -> None:
+        super().__init__(cast("_native.Session", session), problem, sure, looks_up_triples=False)
         self._margins = margins
 
     def _search_rows(self, rows: IntArray, cap: int) -> Iterator[Answers]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,10 @@ class Answers(NamedTuple):
         places = np.flatnonzero(chosen)
         offsets = np.concatenate([[0], np.cumsum(self.n_kept)])
         _, items = ragged_take(offsets, places)
-        parts: list[Any] = [*(part[places] for part in self[:6]), self.sets[items], self.values[items]]
-        return Answers(*parts)
+        return Answers(
+            self.rows[places], self.outcome[places], self.proven[places], self.work[places],
+            self.n_seen[places], self.n_kept[places], self.sets[items], self.values[items],
+        )  # fmt: skip
 
 
 class Run:
@@ -184,7 +186,13 @@ class Run:
     # -- kernels -------------------------------------------------------------------------------------------------------
 
     def _call_kernel(
-        self, kernel: str, rows: IntArray, cap: int, *, work: IntArray | None = None, **options: Any
+        self,
+        kernel: str,
+        rows: IntArray,
+        cap: int,
+        *,
+        work: IntArray | None = None,
+        **options: int | _native.ProofEffort,
     ) -> Answers:
         if work is None:
             work = np.full(rows.size, plan.UNLIMITED, dtype=np.int64)
