@@ -152,3 +152,33 @@ def test_values_from_the_data_are_written_as_they_are(limited):
     limited.run("document.getElementById('sev').page.store.update({view: 'groups', by: 'purpose'})")
     limited.wait(lambda: limited.texts(".groups tbody th"), "the groups")
     assert set(limited.texts(".groups tbody th")) == {"car", "education", "furniture", "repairs"}
+
+
+@pytest.mark.parametrize("what", ["letter", "page"])
+def test_paper_is_white_where_the_screen_is_dark(limited, what):
+    _show(limited, tab="letter")
+    limited.wait(lambda: limited.text(".letter"), "the letter")
+    limited.choose(".top .tools select:nth-of-type(2)", "dark")
+    if what == "letter":
+        limited.run("window.print = () => {}; document.querySelector('.panel .tools button:nth-child(2)').click()")
+    limited.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        # what is written on which ground: each text against the nearest ground behind it
+        dark = limited.run(
+            """
+            const light = (colour) => { const [r, g, b, a = 1] = colour.match(/[0-9.]+/g).map(Number);
+              return a === 0 ? null : (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255; };
+            const told = [];
+            for (const one of document.querySelectorAll('.sev .work *')) {
+              if (!one.checkVisibility() || one.closest("svg")) continue;
+              const style = getComputedStyle(one), ground = light(style.backgroundColor);
+              const written = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+              const wrong = (ground !== null && ground < 0.7) || (written && light(style.color) > 0.5);
+              if (wrong) told.push(one.outerHTML.slice(0, 120));
+            }
+            return told;
+            """
+        )
+        assert dark == []
+    finally:
+        limited.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
