@@ -182,3 +182,34 @@ def test_paper_is_white_where_the_screen_is_dark(limited, what):
         assert dark == []
     finally:
         limited.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_an_order_is_no_filter(limited):
+    limited.find(".decisions .search button").click()
+    limited.choose(".sort-line select", "@score")
+    limited.find(".sort-line button").click()
+    scores = "return [...document.querySelectorAll('.option > .number')].map(one => Number(one.innerText))"
+    limited.wait(lambda: (seen := limited.run(scores)) and seen == sorted(seen, reverse=True), "the order")
+    limited.wait(lambda: "known so far" not in limited.text(".decisions .note"), "all rows")
+    assert limited.text(".decisions .note") == "100 decisions"
+    # the pressed button is under the pointer now: its arrow is still seen
+    ink, ground = limited.run(
+        "const style = getComputedStyle(document.querySelector('.sort-line button'));"
+        "return [style.color, style.backgroundColor].map(one => one.match(/[0-9.]+/g).slice(0, 3).map(Number))"
+    )
+    assert abs(sum(ink) - sum(ground)) > 300
+
+
+def test_a_number_alone_is_no_title(browser, tmp_path):
+    X, y = loan_rows()
+    model = pipeline(LogisticRegression(max_iter=1000)).fit(X, y)
+    sev.Explainer(model, X, y).save(tmp_path / "loans.sev")
+    X.head(50).reset_index(names="applicant").to_csv(tmp_path / "rows.csv", index=False)
+    with served(tmp_path / "loans.sev", "--data", tmp_path / "rows.csv", "--id", "applicant") as address:
+        page = Page(browser, address).open()
+        page.pick(7)
+        assert page.texts(".option .name")[7] == "7"
+        assert page.text(".case h2") == "applicant 7"
+        page.run("document.getElementById('sev').page.store.update({tab: 'letter'})")
+        page.wait(lambda: page.text(".letter"), "the letter")
+        assert page.text(".letter h3") == "Reasons for the decision: applicant 7"

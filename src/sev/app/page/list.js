@@ -83,7 +83,9 @@ export function makeList(app) {
   const status = h("p", { class: "note number", role: "status" });
   let filters;
   const query = () => ({ model: store.get().model, search: search.value, ...filters.read() });
-  const isFiltered = () => Boolean(search.value) || JSON.stringify(filters.read()) !== untouched;
+  // an order finds nothing: it is no filter
+  const filtered = () => JSON.stringify({ ...filters.read(), sort: null, descending: false });
+  const isFiltered = () => Boolean(search.value) || filtered() !== untouched;
 
   const list = makeVirtualList({
     label: app.t("list_title"),
@@ -106,7 +108,7 @@ export function makeList(app) {
   });
   const reload = () => list.reload();
   filters = makeFilters(app, reload);
-  const untouched = JSON.stringify(filters.read());
+  const untouched = filtered();
   search.addEventListener("input", afterPause(reload, 120));
   const toggle = h("button", { type: "button", "aria-expanded": "false", onclick: () => {
     filters.node.hidden = !filters.node.hidden;

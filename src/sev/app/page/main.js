@@ -93,7 +93,10 @@ function makeContext({ element, api, about, store, host, texts, options }) {
     nameOf: (item, { t, format } = app) => (about.table?.id_column === null || item.id === null || item.id === undefined ? t("row_name", {}, { i: format.count(item.row + 1) }) : String(item.id)),
     personName(request = store.get(), words = app) {
       if (request.row === null || request.row === undefined) return words.t("own_person");
-      return app.opened?.row === request.row ? app.nameOf(app.opened, words) : words.t("row_name", {}, { i: words.format.count(request.row + 1) });
+      if (app.opened?.row !== request.row) return words.t("row_name", {}, { i: words.format.count(request.row + 1) });
+      const name = app.nameOf(app.opened, words);
+      // a number alone is no title
+      return /^[\d.,]+$/.test(name) ? `${about.table.id_column} ${name}` : name;
     },
     /** Texts and numbers of a language, for what is not written for the reader of the page. */
     async wordsOf(code) {
