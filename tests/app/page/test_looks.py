@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from page_driver import Page, loan_rows, pipeline, served
+from selenium.webdriver.common.keys import Keys
 from sklearn.linear_model import LogisticRegression
 
 import sev
@@ -213,3 +214,32 @@ def test_a_number_alone_is_no_title(browser, tmp_path):
         page.run("document.getElementById('sev').page.store.update({tab: 'letter'})")
         page.wait(lambda: page.text(".letter"), "the letter")
         assert page.text(".letter h3") == "Reasons for the decision: applicant 7"
+
+
+def test_a_range_that_ends_before_it_begins_is_not_asked(limited):
+    limited.choose('[data-feature="duration"] .lock select', "range")
+    limited.settled()
+    before, answer = limited.state()["limits"], limited.answer()
+    low = limited.find('[data-feature="duration"] .lock-more input')
+    low.send_keys(Keys.CONTROL, "a", Keys.NULL, "5000", Keys.TAB)
+    limited.wait(lambda: limited.text(".toast").startswith("Not a valid value"), "the message")
+    assert low.get_attribute("aria-invalid") == "true"
+    assert limited.state()["limits"] == before
+    assert limited.answer() == answer
+    low.send_keys(Keys.CONTROL, "a", Keys.NULL, "12", Keys.TAB)
+    limited.settled()
+    assert low.get_attribute("aria-invalid") == "false"
+    assert limited.state()["limits"]["duration"]["low"] == 12
+
+
+def test_only_texts_can_be_asked_whether_they_contain_something(limited):
+    limited.find(".decisions .search button").click()
+    column, operator = ".where select:nth-child(1)", ".where select:nth-child(2)"
+    disabled = "return document.querySelector('.where option[value=contains]').disabled"
+    names = ["age", "duration", "amount", "income", "purpose", "savings", "rate"]
+    limited.choose(column, str(names.index("purpose")))
+    limited.choose(operator, "contains")
+    assert limited.run(disabled) is False
+    limited.choose(column, str(names.index("amount")))
+    assert limited.run(disabled) is True
+    assert limited.find(operator).get_property("value") == "="

@@ -32,6 +32,10 @@ function makeFilters(app, onChange) {
     h("div", { class: "wide", role: "group", "aria-label": app.t("where") }, h("span", { class: "field" }, app.t("where")), where),
     h("p", { class: "wide field" }, app.t("list_note")));
   const showWhere = () => {
+    // only texts contain something
+    const contains = operator.options[OPERATORS.indexOf("contains")];
+    contains.disabled = column.value !== "" && columns[Number(column.value)].kind !== "text";
+    if (contains.disabled && contains.selected) operator.value = "=";
     operator.hidden = column.value === "";
     value.hidden = column.value === "" || ["missing", "present"].includes(operator.value);
   };
