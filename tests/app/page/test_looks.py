@@ -243,3 +243,26 @@ def test_only_texts_can_be_asked_whether_they_contain_something(limited):
     limited.choose(column, str(names.index("amount")))
     assert limited.run(disabled) is True
     assert limited.find(operator).get_property("value") == "="
+
+
+@pytest.mark.parametrize("width", [1440, 820, 390])
+def test_a_decision_that_is_opened_does_not_jump_when_its_answer_comes(limited, width):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    limited.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    limited.run("document.getElementById('sev').page.store.update({view: 'one'})")
+    limited.run("return new Promise(done => setTimeout(done, 400))")  # the link is written after a pause
+    watch = (
+        "window.jumps = []; new PerformanceObserver((list) => window.jumps.push(...list.getEntries()"
+        ".flatMap((entry) => entry.sources.map((one) => one.node?.className))))"
+        ".observe({type: 'layout-shift', buffered: true})"
+    )
+    kept = limited.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": watch})
+    try:
+        limited.driver.refresh()
+        limited.wait(lambda: limited.run("return Boolean(document.getElementById('sev')?.page)"), "the page")
+        limited.settled()
+        limited.run("return new Promise(done => setTimeout(done, 300))")
+        parts = {"card", "card form-card", "card more", "threshold-line", "score-bar", "feature used"}
+        assert parts.isdisjoint(limited.run("return window.jumps"))
+    finally:
+        limited.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", kept)

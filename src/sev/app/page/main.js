@@ -212,6 +212,9 @@ function makeWork(app, list) {
   const place = h("div", { class: "work-body" });
   const node = h("section", { class: "work", id: app.ids.work, tabindex: "-1", "aria-label": app.t("case") }, empty, place);
   let built = null;
+  const show = () => {
+    place.style.visibility = "";
+  };
 
   function build() {
     const model = app.store.get().model;
@@ -228,6 +231,9 @@ function makeWork(app, list) {
     app.goSet = answer.go;
     const bar = makeVerdict(app).node;
     bar.classList.add("now-bar");
+    // its parts grow with the first answer: they are shown together, unless that takes long
+    place.style.visibility = app.session.answer ? "" : "hidden";
+    setTimeout(show, SLOW);
     place.replaceChildren(...[
       app.host === "file" ? makeKept(app) : makeCase(app, list), makeModels(app),
       h("div", { class: "two" }, makeForm(app).node, h("div", { class: "answers", id: app.ids.answer }, makeScore(app).node, answer.node, makeTabs(app, tabs))),
@@ -235,6 +241,7 @@ function makeWork(app, list) {
     ].filter(Boolean));
   }
   app.on("answer", build);
+  app.on("answer", show);
   app.on("opened", build);
   app.owns(app.store.listen((state, changed) => (changed.has("row") || changed.has("model")) && build()));
   return { node, build };
