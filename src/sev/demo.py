@@ -42,7 +42,7 @@ WORDING: dict[str, dict[str, object]] = {
     "age": {"label": "the age", "unit": "years"},
     "savings": {"label": "the balance of savings and bonds"},
     "employment_since": {"label": "the time in the present job"},
-    "residence_since": {"label": "the time at the present address", "unit": "years"},
+    "residence_since": {"label": "the number of years at the present address"},
     "other_debtors": {"label": "the kind of other debtor"},
     "other_installment_plans": {"label": "the kind of other instalment plan"},
     "existing_credits": {"label": "the number of credits at this bank"},

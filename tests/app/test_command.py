@@ -77,6 +77,23 @@ def test_the_page_is_served_on_this_machine_only(files):
         assert "Traceback" not in process.stderr.read()
 
 
+def test_nothing_that_is_typed_is_printed_by_the_process_or_written_beside_it(files, tmp_path):
+    """Searches are part of addresses, which servers like to log; edits are bodies."""
+    secret = "typed-by-a-person"
+    data = ["--data", files / "applicants.csv", "--id", "applicant"]
+    with started("app", files / "loans.sev", *data, TMPDIR=str(tmp_path), HOME=str(tmp_path)) as (process, line):
+        address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        assert fetch(f"{address}api/rows?search={secret}")[0] == 200
+        assert fetch(f"{address}api/{secret}")[0] == 404
+        body = json.dumps({"row": 0, "edits": {"purpose": secret}}).encode()
+        asked = urllib.request.Request(f"{address}api/explain", body, {"Content-Type": "application/json"})
+        assert urllib.request.urlopen(asked, timeout=120).status == 200
+        process.send_signal(signal.SIGINT)
+        printed = "".join(process.communicate(timeout=120))
+    assert secret not in line + printed
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []
+
+
 def test_the_service_has_no_page(files):
     with started("serve", files / "loans.sev") as (_, line):
         address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]

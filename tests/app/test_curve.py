@@ -81,3 +81,13 @@ def test_the_curve_of_a_choice_scores_every_value(client, loans, refused):
         assert one["score"] == pytest.approx(float(score))
     assert answer["now"] == rows["purpose"].iloc[refused[0]]
     assert sum(answer["counts"]) == len(applicants)
+
+
+def test_the_curve_of_a_yes_or_no_has_each_value_once(connect):
+    rows = pd.DataFrame({"member": np.tile([True, False], 50), "income": np.linspace(0.0, 10.0, 100)})
+    model = LogisticRegression().fit(rows, rows["income"] + 2 * rows["member"] > 6)
+    client = connect(Service([("members", sev.Explainer(model, rows))], Table.of_frame(rows)))
+    answer = post(client, "curve", row=98, feature="member")
+    assert sorted(one["value"] for one in answer["points"]) == [False, True]
+    assert answer["now"] is True
+    assert answer["counts"] == [50, 50]

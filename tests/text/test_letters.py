@@ -46,12 +46,12 @@ def test_letters_have_no_words_of_models(code, named):
 ONE_CHANGE = {
     "en": ("One other change would have led", "Each of 2 other changes", "A change of something that may not be"),
     "de": ("Eine andere Änderung hätte", "Jede von 2 anderen Änderungen", "Auch eine Änderung bei Angaben"),
-    "es": ("Otro cambio habría llevado", "Cada uno de otros 2 cambios", "También habría bastado un cambio"),
+    "es": ("Otro cambio habría llevado", "Cualquiera de otros 2 cambios", "También habría bastado un cambio"),
 }
 SEVERAL_CHANGES = {
     "en": ("fewer", "changes"),
     "de": ("weniger", "vieler Änderungen"),
-    "es": ("menos cambios", "tantos cambios"),
+    "es": ("menos cambios", "mismo número de cambios"),
 }
 
 
@@ -124,3 +124,21 @@ def test_a_proof_beside_a_sentence_is_empty_where_the_sentence_says_it(code):
     tried = replace(statements[Status.UNEXPLAINABLE], values="any", searched="candidates")
     assert letters.proof(tried, beside_sentence=True) == ""
     assert all(letters.proof(one) for one in statements.values())
+
+
+#: The German verb is the same for one name and for several.
+WHAT_STAYS = {
+    "en": "without using {names}.",
+    "de": "solange Folgendes unverändert bleibt: {names}.",
+    "es": "sin cambiar {names}.",
+}
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_what_has_to_stay_may_be_one_or_several(code):
+    [one] = cases.made([(Status.UNEXPLAINABLE, [])]).statements()
+    speaker = Speaker({name: (name,) for name in ("age", "income", "debt")}, labels=LABELS[code], letters=True)
+    for restricted in (("debt",), ("debt", "age")):
+        names = speaker.join(list(restricted), "list_and")
+        told = speaker.sentence(replace(one, has_actions=True, values="any", restricted=restricted))
+        assert WHAT_STAYS[code].format(names=names) in told

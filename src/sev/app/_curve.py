@@ -202,7 +202,8 @@ def _choice_curve(scorer: _RowScorer, request: CurveRequest, ground: FeatureGrou
     columns = list(scorer.feature.columns)
     own = tuple(scorer.row[column].iloc[0] for column in columns)
     listed = list(ground.choices) if isinstance(ground, ChoiceGround) else []
-    if repr(own) not in set(map(repr, listed)):
+    # a cell of a row may be of numpy's kind, a listed one of Python's
+    if _plain_cells(columns, own) not in [_plain_cells(columns, cells) for cells in listed]:
         listed.append(own)
     scores = scorer.scores(listed)
     counts = count_choices_of(served, name)

@@ -103,7 +103,8 @@ def _round_up(number: float, digits: int | None) -> float:
     places = digits
     if places is None:
         places = 2 if 0.1 <= abs(number) < 1e6 else 2 - math.floor(math.log10(abs(number)))
-    written = Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
+    # as the number is written: 98765.43 is stored as a little less, but is no end to round
+    written = Decimal(repr(float(number))).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
     return float(written)
 
 

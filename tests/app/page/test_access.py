@@ -231,6 +231,13 @@ def test_hostile_names_stay_texts(browser, hostile_address):
         # a name of 10,000 letters is shortened; the letter has all of it, as it goes out
         tall = page.run("return [...document.querySelectorAll('.card')].map(one => one.getBoundingClientRect().height)")
         assert tab == "letter" or max(tall) < 4000, tab
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        assert page.find(".now-bar").is_displayed()
+        assert page.run("return document.documentElement.scrollWidth <= window.innerWidth")
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     page.run("document.getElementById('sev').page.store.update({view: 'groups'})")
     page.wait(lambda: page.texts(".groups tbody tr"), "the groups")
     assert page.run("return document.querySelectorAll('img, iframe, object').length") == 0

@@ -45,6 +45,10 @@ def test_one_file_holds_everything_and_asks_nobody(browser, kept):
     first, second = document["scenarios"]
     assert page.text(".sentence") == first["explain"]["sentence"]
     assert page.text(".case h2") == "A <b>title</b>"
+    # the other model has no answers in the file
+    assert page.driver.find_elements("css selector", ".models") == []
+    assert page.text(".case .note") == "loans"
+    assert "…" not in page.text(".sev")
     assert page.driver.find_elements("css selector", ".decisions, .lock, .pager select, .feature .below") == []
     assert page.find('[data-feature="duration"] input[type=number]').get_property("readOnly") is True
     page.choose(".case select", "1")

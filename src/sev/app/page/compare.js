@@ -1,7 +1,7 @@
 // Whom the person is compared with, and what changed values may be.
 
 import { bdi, h, nameKind, put } from "./dom.js";
-import { columnsOf, makeControl, valueOf } from "./control.js";
+import { columnsOf, makeControl, valueOf, withUnit } from "./control.js";
 
 // Least credibilities to choose from; a link may hold any other.
 const SHARES = [0, 0.05, 0.1, 0.25, 0.5];
@@ -116,7 +116,7 @@ export function makeComparePanel(app) {
       });
       return { feature, control };
     });
-    put(place, controls.map(({ feature, control }) => h("div", { class: "feature" }, h("div", { class: "names" }, h("label", { for: control.id, class: nameKind(feature.label, feature.name) }, bdi(feature.label, 200))), control.node)));
+    put(place, controls.map(({ feature, control }) => h("div", { class: "feature" }, h("div", { class: "names" }, h("label", { for: control.id, class: nameKind(feature.label, feature.name) }, bdi(withUnit(feature), 200))), control.node)));
   }
   function update() {
     const { answer } = app.session;
@@ -132,7 +132,7 @@ export function makeComparePanel(app) {
     const rows = app.model().features.map((feature) => [feature, app.textOf(feature, valueOf(feature, answer.row)), app.textOf(feature, valueOf(feature, answer.reference.row))]);
     put(place, h("table", {},
       h("thead", {}, h("tr", {}, ["column_feature", "column_person", "column_reference"].map((key) => h("th", { scope: "col" }, app.t(key))))),
-      h("tbody", {}, rows.map(([feature, mine, other]) => h("tr", { class: mine === other ? "same" : "" }, h("th", { scope: "row", class: nameKind(feature.label, feature.name) }, bdi(feature.label, 200)), h("td", {}, bdi(mine, 200)), h("td", {}, bdi(other, 200))))),
+      h("tbody", {}, rows.map(([feature, mine, other]) => h("tr", { class: mine === other ? "same" : "" }, h("th", { scope: "row", class: nameKind(feature.label, feature.name) }, bdi(withUnit(feature), 200)), h("td", {}, bdi(mine, 200)), h("td", {}, bdi(other, 200))))),
     ));
   }
   return { node, update };

@@ -15,6 +15,9 @@ export function valueOf(feature, row) {
   return Object.fromEntries(feature.columns.map((column) => [column, row[column] ?? null]));
 }
 
+/** The name of a feature above or beside its bare values. */
+export const withUnit = (feature) => (feature.unit ? `${feature.label} (${feature.unit})` : feature.label);
+
 /** The columns that a value of a feature sets. */
 export const columnsOf = (feature, value) =>
   feature.columns.length === 1 ? { [feature.columns[0]]: value } : { ...value };
@@ -36,6 +39,9 @@ export function rangeOf(feature) {
   return { low, high: high > low ? high : low + step, step };
 }
 
+/** The first figures of a long fraction, which a field would cut off. */
+const brief = (value) => (String(value).length > 10 && !Number.isInteger(value) ? Number(value.toPrecision(Math.abs(value) >= 1e4 ? 9 : 5)) : value);
+
 function makeNumber(feature, app, id, onEdit) {
   const { low, high, step } = rangeOf(feature);
   const field = h("input", { type: "number", id, step: "any", inputmode: "decimal", autocomplete: "off" });
@@ -48,8 +54,14 @@ function makeNumber(feature, app, id, onEdit) {
   };
   const spark = feature.histogram ? sparkHistogram(feature.histogram.edges, feature.histogram.counts, low, high) : null;
   const node = h("div", { class: "control" }, h("div", { class: "slider" }, spark, enough, origin, slider), field);
+  // all figures are there while the field is edited
+  let exact = null;
+  const isWrong = () => field.getAttribute("aria-invalid") === "true";
+  field.addEventListener("focus", () => exact === null || isWrong() || (field.value = exact));
+  field.addEventListener("blur", () => exact === null || isWrong() || (field.value = brief(exact)));
   field.addEventListener("input", () => {
     const value = field.value === "" ? null : Number(field.value);
+    exact = value;
     const wrong = field.validity.badInput || (value === null && !feature.may_be_missing) || (value !== null && !Number.isFinite(value));
     field.setAttribute("aria-invalid", String(wrong));
     if (wrong) return onEdit(undefined);
@@ -58,6 +70,7 @@ function makeNumber(feature, app, id, onEdit) {
   });
   slider.addEventListener("input", () => {
     const value = Number(Number(slider.value).toPrecision(12));
+    exact = value;
     field.value = value;
     field.setAttribute("aria-invalid", "false");
     onEdit(value);
@@ -68,7 +81,8 @@ function makeNumber(feature, app, id, onEdit) {
     set(value) {
       const focused = field.getRootNode().activeElement === field;
       if (!focused || (field.value !== "" && Number(field.value) !== value && !isMissing(value))) {
-        field.value = isMissing(value) ? "" : value;
+        exact = value ?? null;
+        field.value = isMissing(value) ? "" : focused ? value : brief(value);
         field.setAttribute("aria-invalid", "false");
       }
       field.placeholder = isMissing(value) ? app.t("missing") : "";

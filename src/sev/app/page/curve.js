@@ -20,7 +20,7 @@ function numberCurve(answer, app, feature, width) {
       label: app.t("curve_alt", {}, { feature: feature.label.slice(0, 100), decision, ranges: said || app.t("curve_nowhere") }),
     }),
     h("p", {}, ranges.length ? app.nodes("curve_turned", {}, { decision, ranges: bdi(said, 300) }) : app.t("curve_nowhere")),
-    h("p", { class: "note" }, app.nodes("curve_note", {}, { decision })),
+    h("p", { class: "note" }, app.t("curve_note"), ranges.length ? [" ", app.nodes("curve_shaded", {}, { decision })] : null),
   ];
 }
 

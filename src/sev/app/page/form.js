@@ -1,7 +1,7 @@
 // The person as a form in the types of the columns; every edit is a question.
 
 import { bdi, h, nameKind, setText, uid } from "./dom.js";
-import { columnsOf, makeControl, sameValue, valueOf } from "./control.js";
+import { columnsOf, makeControl, sameValue, valueOf, withUnit } from "./control.js";
 import { makeLock } from "./locks.js";
 
 function makeMissingBox(feature, app, onEdit) {
@@ -37,11 +37,11 @@ function makeFeature(feature, app) {
   const lock = app.can("edit") ? makeLock(feature, app) : null;
   const was = h("span", { class: "was" });
   const undo = h("button", { type: "button", class: "quiet", hidden: true, "aria-label": app.t("undo_of", { feature: feature.label }), onclick: () => edit(valueOf(feature, app.session.base.row)) }, app.t("undo"));
-  const label = h("label", { for: control.id, class: nameKind(feature.label, feature.name), title: feature.label.length > 60 ? feature.label.slice(0, 500) : undefined }, bdi(feature.unit ? `${feature.label} (${feature.unit})` : feature.label));
+  const label = h("label", { for: control.id, class: nameKind(feature.label, feature.name), title: feature.label.length > 60 ? feature.label.slice(0, 500) : undefined }, bdi(withUnit(feature)));
   control.label.setAttribute("aria-describedby", problem.id);
   const node = h("div", { class: "feature", role: "group", "aria-label": feature.label.slice(0, 200), dataset: { feature: feature.name.slice(0, 200) } },
     h("div", { class: "names" }, label, missing?.node),
-    h("div", {}, lock?.node),
+    h("div", { class: "limit-of" }, lock?.node),
     control.node, lock?.more, problem,
     // this line is always there: an edit does not move what is below
     app.can("edit") ? h("div", { class: "below" }, was, undo, lock?.price) : null,

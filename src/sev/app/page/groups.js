@@ -27,7 +27,7 @@ export function makeGroups(app) {
     count.classList.add("number");
     // the roles are stated because a narrow page lays rows out as blocks, which would take the table's meaning away
     return h("tr", { role: "row" },
-      h("th", { scope: "row", role: "rowheader" }, bdi(group.label, 120)),
+      h("th", { scope: "row", role: "rowheader", class: "own-name" }, bdi(group.label, 120)),
       count,
       cell(heads[2], share(positive, "none", app.format.share(positive ?? 0))),
       cell(heads[3], group.mean_size === null ? nothing() : share(group.mean_size / highest, "", app.format.mean(group.mean_size))),

@@ -10,5 +10,6 @@ export function makeKept(app) {
   select.value = app.api.chosen;
   return h("div", { class: "case" },
     h("h2", {}, bdi(app.about.title, 200)),
+    app.about.models.length > 1 ? h("span", { class: "note" }, bdi(app.model().name, 80)) : null,
     scenarios.length > 1 ? h("label", { class: "field" }, app.t("scenario_which"), select) : bdi(scenarios[0].name, 200));
 }

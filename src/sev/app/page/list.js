@@ -32,6 +32,10 @@ function makeFilters(app, onChange) {
     h("div", { class: "wide", role: "group", "aria-label": app.t("where") }, h("span", { class: "field" }, app.t("where")), where),
     h("p", { class: "wide field" }, app.t("list_note")));
   const showWhere = () => {
+    // only texts contain something
+    const contains = operator.options[OPERATORS.indexOf("contains")];
+    contains.disabled = column.value !== "" && columns[Number(column.value)].kind !== "text";
+    if (contains.disabled && contains.selected) operator.value = "=";
     operator.hidden = column.value === "";
     value.hidden = column.value === "" || ["missing", "present"].includes(operator.value);
   };
@@ -83,7 +87,9 @@ export function makeList(app) {
   const status = h("p", { class: "note number", role: "status" });
   let filters;
   const query = () => ({ model: store.get().model, search: search.value, ...filters.read() });
-  const isFiltered = () => Boolean(search.value) || JSON.stringify(filters.read()) !== untouched;
+  // an order finds nothing: it is no filter
+  const filtered = () => JSON.stringify({ ...filters.read(), sort: null, descending: false });
+  const isFiltered = () => Boolean(search.value) || filtered() !== untouched;
 
   const list = makeVirtualList({
     label: app.t("list_title"),
@@ -106,7 +112,7 @@ export function makeList(app) {
   });
   const reload = () => list.reload();
   filters = makeFilters(app, reload);
-  const untouched = JSON.stringify(filters.read());
+  const untouched = filtered();
   search.addEventListener("input", afterPause(reload, 120));
   const toggle = h("button", { type: "button", "aria-expanded": "false", onclick: () => {
     filters.node.hidden = !filters.node.hidden;

@@ -82,7 +82,14 @@ export function makeLock(feature, app) {
 
   function numberField(name) {
     const field = h("input", { type: "number", step: "any", "aria-label": app.t(`lock_${name}_of`, { feature: feature.label }) });
-    field.addEventListener("change", () => set({ ...current(), [name]: field.value === "" ? null : Number(field.value) }));
+    field.addEventListener("change", () => {
+      const limits = { ...current(), [name]: field.value === "" ? null : Number(field.value) };
+      const ends = [limits.low, limits.high];
+      const wrong = !ends.some(isOpen) && ends[0] > ends[1];
+      field.setAttribute("aria-invalid", wrong);
+      if (wrong) app.say(app.t("input_problem"));
+      else set(limits);
+    });
     return field;
   }
   const ends = { low: numberField("low"), high: numberField("high") };
@@ -110,7 +117,10 @@ export function makeLock(feature, app) {
       select.title = select.selectedOptions[0].label; // a narrow form cuts a long limit off
       node.classList.toggle("set", limits !== undefined && value !== "own");
       more.hidden = !(kind === "range" || (kind === "allowed" && limits?.allowed));
-      if (kind === "range" && limits) for (const [name, field] of Object.entries(ends)) field.value = limits[name] ?? "";
+      if (kind === "range" && limits) for (const [name, field] of Object.entries(ends)) {
+        field.value = limits[name] ?? "";
+        field.setAttribute("aria-invalid", false);
+      }
       if (kind !== drawn) {
         drawn = kind;
         if (kind === "range") put(more, app.t("lock_from"), ends.low, app.t("lock_to"), ends.high);

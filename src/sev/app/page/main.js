@@ -93,7 +93,10 @@ function makeContext({ element, api, about, store, host, texts, options }) {
     nameOf: (item, { t, format } = app) => (about.table?.id_column === null || item.id === null || item.id === undefined ? t("row_name", {}, { i: format.count(item.row + 1) }) : String(item.id)),
     personName(request = store.get(), words = app) {
       if (request.row === null || request.row === undefined) return words.t("own_person");
-      return app.opened?.row === request.row ? app.nameOf(app.opened, words) : words.t("row_name", {}, { i: words.format.count(request.row + 1) });
+      if (app.opened?.row !== request.row) return words.t("row_name", {}, { i: words.format.count(request.row + 1) });
+      const name = app.nameOf(app.opened, words);
+      // a number alone is no title
+      return /^[\d.,]+$/.test(name) ? `${about.table.id_column} ${name}` : name;
     },
     /** Texts and numbers of a language, for what is not written for the reader of the page. */
     async wordsOf(code) {
@@ -209,6 +212,9 @@ function makeWork(app, list) {
   const place = h("div", { class: "work-body" });
   const node = h("section", { class: "work", id: app.ids.work, tabindex: "-1", "aria-label": app.t("case") }, empty, place);
   let built = null;
+  const show = () => {
+    place.style.visibility = "";
+  };
 
   function build() {
     const model = app.store.get().model;
@@ -225,6 +231,9 @@ function makeWork(app, list) {
     app.goSet = answer.go;
     const bar = makeVerdict(app).node;
     bar.classList.add("now-bar");
+    // its parts grow with the first answer: they are shown together, unless that takes long
+    place.style.visibility = app.session.answer ? "" : "hidden";
+    setTimeout(show, SLOW);
     place.replaceChildren(...[
       app.host === "file" ? makeKept(app) : makeCase(app, list), makeModels(app),
       h("div", { class: "two" }, makeForm(app).node, h("div", { class: "answers", id: app.ids.answer }, makeScore(app).node, answer.node, makeTabs(app, tabs))),
@@ -232,6 +241,7 @@ function makeWork(app, list) {
     ].filter(Boolean));
   }
   app.on("answer", build);
+  app.on("answer", show);
   app.on("opened", build);
   app.owns(app.store.listen((state, changed) => (changed.has("row") || changed.has("model")) && build()));
   return { node, build };

@@ -4,9 +4,9 @@ import { bdi, h, put } from "./dom.js";
 import { markIcon } from "./chart.js";
 import { certaintyText } from "./answer.js";
 
-/** A strip with one button per model: its decision and its smallest change; nothing where there is one model. */
+/** A strip with one button per model: its decision and its smallest change; nothing where there is one model, or a file of answers. */
 export function makeModels(app) {
-  if (app.about.models.length < 2) return null;
+  if (app.about.models.length < 2 || app.host === "file") return null;
   const place = h("div", { class: "models" });
   const node = h("section", { class: "card", "aria-label": app.t("models_title") }, h("h3", {}, app.t("models_title")), place);
 

@@ -3,6 +3,7 @@
 import { bdi, h, put, saveFile } from "./dom.js";
 import { markIcon } from "./chart.js";
 import { certaintyText } from "./answer.js";
+import { withUnit } from "./control.js";
 import { personOf } from "./session.js";
 import { EMPTY, QUESTION } from "./store.js";
 
@@ -32,7 +33,8 @@ function makeKeeper(app, onAnswer) {
 const editText = (app, request) => {
   const model = app.about.models[request.model] ?? app.model();
   const edited = model.features.filter((feature) => feature.columns.some((column) => column in request.edits));
-  return edited.map((feature) => `${feature.label.slice(0, 60)}: ${app.textOf(feature, feature.columns.length === 1 ? request.edits[feature.columns[0]] : request.edits).slice(0, 60)}`).join("; ");
+  const cell = (feature) => app.textOf(feature, feature.columns.length === 1 ? request.edits[feature.columns[0]] : request.edits).slice(0, 60);
+  return edited.map((feature) => `${withUnit(feature).slice(0, 80)}: ${cell(feature)}`).join("; ");
 };
 
 /** The panel of the scenarios. */

@@ -52,8 +52,8 @@ export function makeScore(app) {
   const bar = h("div", { class: "score-bar" }, h("div", { class: "rail" }, over), slider, limit, before, at, above, below);
   const field = h("input", { type: "number", step: "0.01", "aria-label": app.t("threshold_field") });
   const turned = h("span", { role: "status" });
-  const back = h("button", { type: "button", class: "quiet reset", hidden: true, onclick: () => move(app.model().threshold) }, app.t("threshold_back"));
-  const line = h("div", { class: "threshold-line" }, h("label", { class: "note" }, app.t("threshold_try"), " ", field), turned, back);
+  const back = h("button", { type: "button", class: "square", style: { visibility: "hidden" }, "aria-label": app.t("threshold_back"), title: app.t("threshold_back"), onclick: () => move(app.model().threshold) }, "↺");
+  const line = h("div", { class: "threshold-line" }, h("label", { class: "note" }, app.t("threshold_try"), field), back, turned);
   const node = h("section", { class: "card score", "aria-labelledby": heading.id }, heading, verdict.node, bar, app.can("threshold") ? line : null);
   let tried = app.model().threshold;
   let histogram = null;
@@ -70,7 +70,7 @@ export function makeScore(app) {
   function move(value) {
     const [low, high] = rangeOfScores(app.model(), app.session.answer, histogram);
     tried = Math.max(low, Math.min(high, value));
-    back.hidden = Math.abs(tried - app.model().threshold) < 1e-9;
+    back.style.visibility = Math.abs(tried - app.model().threshold) < 1e-9 ? "hidden" : "";
     lane.ask({ model: app.store.get().model, value: tried });
     draw();
   }
