@@ -9,7 +9,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import sev
-from sev.backends.free import _joint_blocks
+from sev.backends.free import _joint_blocks, _joint_groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::sev.exceptions.RuleWarning")
 
@@ -34,7 +34,8 @@ NAMES = list(WIDTHS)
 @pytest.fixture(autouse=True)
 def few_combinations(monkeypatch):
     monkeypatch.setattr(_joint_blocks, "MOST_COMBINATIONS", 1_500)
-    monkeypatch.setattr(_joint_blocks, "_MANY_VALUES", 20)
+    monkeypatch.setattr(_joint_groups, "MOST_COMBINATIONS", 1_500)
+    monkeypatch.setattr(_joint_groups, "MANY_VALUES", 20)
 
 
 def draw(seed, make, unit=1.0):
@@ -69,6 +70,7 @@ def smallest_sets(across, kept, query, moves):
 def test_sizes_and_sets_are_those_of_all_cells(family, rule, band, monkeypatch):
     most = {"if d >= 2 then a <= b": 6_000, "a <= 10 + 4 * c": 200}.get(rule, 1_500)  # fewer than all combinations
     monkeypatch.setattr(_joint_blocks, "MOST_COMBINATIONS", most)
+    monkeypatch.setattr(_joint_groups, "MOST_COMBINATIONS", most)
     # thresholds lie between the values that occur, so that trees decide about these as about all numbers between them
     unit = 0.125 if family == "continuous" else 1.0
     if unit != 1.0 and rule not in ("a <= b", "not a > b"):

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 #: Rows that the model scores for one query where the family's own search has found sets that do not count, unless the
 #: user sets a limit: roughly a second, whatever the machine.
 _PREDICTIONS_AGAIN = 20_000
+#: Sets of one size of which the least costly is found, where fewer are wanted.
+_SETS_COMPARED = 100
 #: Rows that are scored together with what becomes of them.
 _ROWS_AT_ONCE = 16
 
@@ -82,10 +84,10 @@ class FreeWork:
         self._task = task
         self._bound = task.bound
         self._wanted = settings
-        if settings.order != "margin":  # which set comes first depends on all of them
-            limits = replace(settings.limits, max_sets=max(settings.limits.max_sets, MOST_ORDERED))
-            settings = replace(settings, limits=limits)
-        self._settings = settings
+        # which set comes first depends on all of them
+        compared = MOST_ORDERED if settings.order != "margin" else self._most_compared()
+        limits = replace(settings.limits, max_sets=max(settings.limits.max_sets, compared))
+        self._settings = replace(settings, limits=limits)
         least = settings.min_credibility
         self._credible = CredibleRows(task, least) if least > 0 else None
         self._score = self._score_plainly
@@ -124,6 +126,8 @@ class FreeWork:
             found = _without_failures(found, self._credible.failures)
         if self._settings.order != "margin":
             found = self._in_order(positives, destinations, found)
+        else:
+            found = found.keep_least_costly(self._wanted.limits.max_sets)
         solution, moves = found.solution, found.moves
         owner = np.repeat(np.arange(len(rows)), np.diff(solution.offsets))
         sets = unpack(solution.masks, len(task.space))
@@ -172,6 +176,11 @@ class FreeWork:
             ),
             costs=_put_rows(np.full(n_rows, np.nan), rows[has_set], moves.cost[firsts]),
         )
+
+    def _most_compared(self) -> int:
+        """Sets whose costs are compared, where fewer are wanted; 0 where the search itself finds the least costly."""
+        finds = isinstance(self._task.free_search, TreeSearch | CandidateSearch) and not self._bound.rules
+        return 0 if finds and self._wanted.min_credibility == 0 else _SETS_COMPARED
 
     def _without_broken(
         self,

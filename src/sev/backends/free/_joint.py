@@ -12,9 +12,9 @@ import numpy as np
 
 from sev.backends._reading import Reading
 from sev.backends.free._joint_blocks import TooManyValuesError, make_block
+from sev.backends.free._joint_groups import RowGroup, group_rows
 from sev.backends.free._joint_run import JointRun
 from sev.backends.free._joint_space import MakeSearch, MergedFeatures
-from sev.backends.free._joint_values import find_blocks
 from sev.backends.free._problem import ExactSearch, FreeProblem, FreeSolution
 from sev.space import FeatureSpace
 from sev.typing import IntArray
@@ -59,31 +59,33 @@ class JointSearch:
         CannotReadError
             As the family's search.
         """
-        features = find_blocks(problem.rules, problem.destinations)
-        if not features or 2 ** sum(map(len, features)) > _MOST_CHOICES:
-            return None
-        try:
-            blocks = [make_block(problem, one, self._search) for one in features]
-        except TooManyValuesError:
-            return self._solve_halves(problem, known)
-        if any(one is None for one in blocks):
-            return None
-        merged = self._merged(problem.space, tuple(features))
-        run = JointRun(problem, merged, [one for one in blocks if one is not None])
-        return np.arange(problem.n_rows), run.solve(known)
-
-    def _solve_halves(self, problem: FreeProblem, known: FreeSolution) -> tuple[IntArray, FreeSolution] | None:
-        if problem.n_rows == 1:
-            return None
         parts = []
-        for half in np.array_split(np.arange(problem.n_rows), 2):
-            found = self.solve(problem.take(half), known.take(half))
-            if found is not None:
-                parts.append((half[found[0]], found[1]))
+        for group in group_rows(problem):
+            if 2 ** sum(map(len, group.blocks)) <= _MOST_CHOICES:
+                parts += self._solve_group(problem, known, group)
         if not parts:
             return None
         rows = np.sort(np.concatenate([rows for rows, _ in parts]))
         return rows, FreeSolution.merge([(np.searchsorted(rows, some), one) for some, one in parts])
+
+    def _solve_group(
+        self, problem: FreeProblem, known: FreeSolution, group: RowGroup
+    ) -> list[tuple[IntArray, FreeSolution]]:
+        """Rows that are searched in the same way; fewer at once where their values are too many together."""
+        mine = problem.take(group.rows)
+        try:
+            blocks = [
+                make_block(mine, features, wide, self._search)
+                for features, wide in zip(group.blocks, group.wide, strict=True)
+            ]
+        except TooManyValuesError:
+            halves = group.halves(problem.destinations)
+            return [part for half in halves for part in self._solve_group(problem, known, half)]
+        if any(one is None for one in blocks):
+            return []
+        merged = self._merged(problem.space, group.blocks)
+        run = JointRun(mine, merged, [one for one in blocks if one is not None])
+        return [(group.rows, run.solve(known.take(group.rows)))]
 
     def _merged(self, space: FeatureSpace, blocks: tuple[tuple[int, ...], ...]) -> MergedFeatures:
         known = self._known.get(blocks)

@@ -189,6 +189,14 @@ class FreeSolution:
             ),
         )
 
+    def keep_least_costly(self, most: int) -> FreeSolution:
+        """The same with no more than so many sets of each row, of which the least costly come first."""
+        counts = np.diff(self.solution.offsets)
+        if not (counts > most).any():
+            return self
+        place = np.arange(len(self.moves.cost)) - np.repeat(self.solution.offsets[:-1], counts)
+        return self.choose_sets(np.flatnonzero(place < most), np.minimum(counts, most))
+
     def sorted_by_cost(self) -> FreeSolution:
         """The same with the least costly set of each row first."""
         owner = np.repeat(np.arange(len(self.solution)), np.diff(self.solution.offsets))

@@ -1,0 +1,64 @@
+"""Under rules between features a row has the answer that it has alone, whatever rows are beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+
+import sev
+
+pytestmark = pytest.mark.filterwarnings("ignore::sev.exceptions.RuleWarning")
+
+MODELS = {
+    "linear": LogisticRegression(max_iter=5000),
+    "trees": GradientBoostingClassifier(n_estimators=30, random_state=0),
+}
+BAND = {"a": ("-40", "+40"), "b": ("-40", "+40")}
+#: Values of one row are few, those of all rows together are not; and numbers of which only those are tried that decide.
+CASES = {
+    "two rules": (["a >= b - 5", "a <= b + 60"], BAND),
+    "premise": (["if d <= 1 then a >= b - 5"], BAND),
+    "many values": (["a >= b - 5"], {}),
+    "premise, many values": (["if d <= 1 then a >= b - 5"], {}),
+}
+
+
+def make_explainer(family, rules, within):
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": random.integers(0, 400, 500)})
+    rows["b"] = np.clip(rows["a"] + random.integers(-60, 6, 500), 0, 399)
+    rows["c"], rows["d"] = random.integers(0, 6, 500), random.integers(0, 5, 500)
+    labels = (rows @ [0.005, 0.005, 1 / 3, -0.5] + random.normal(size=500) * 0.3 > 2.0).astype(int)
+    model = MODELS[family].fit(rows, labels)
+    actions = sev.Actions(rules=rules, within=within, frozen=["c"], costs={"a": 2.0, "d": 9.0})
+    explainer = sev.Explainer(model, rows, labels, actions=actions, allow_positive_reference=True)
+    queries = rows[model.predict(rows) == 1].iloc[:25]
+    # some rows need not keep the rule, and some cannot move a feature of it
+    queries.iloc[0, :2] = [100, 300]
+    queries.iloc[1, :2] = [399, 399]
+    return explainer, queries
+
+
+def answer_of(one: sev.Explanation) -> dict[str, object]:
+    changes = [one.changes_of(at) for at in range(len(one.sets))]
+    return {
+        "answer": (one.status, one.lower_bound, one.sets, one.sets_complete, one.cost),
+        "searched": (one.values_searched, one.proof_scope),
+        "changes": changes,
+    }
+
+
+@pytest.mark.parametrize("minimise", ["features", "cost"])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("family", MODELS)
+def test_a_row_has_the_answer_that_it_has_alone(family, case, minimise):
+    explainer, queries = make_explainer(family, *CASES[case])
+    many = explainer.explain(queries, values="any", minimise=minimise)
+    for place in range(len(queries)):
+        alone = explainer.explain(queries.iloc[[place]], values="any", minimise=minimise)[0]
+        assert answer_of(alone) == answer_of(many[place])
+    if case == "two rules" and family == "linear":
+        assert set(many.values_searched) == {"all"}
