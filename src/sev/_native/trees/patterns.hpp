@@ -34,7 +34,9 @@ public:
     struct LookUp {
         std::vector<const std::uint64_t*> vectors;  // of every column with a split that goes right
         std::vector<std::uint64_t> codes;           // the pattern of every tree, eight bits each
-        std::vector<std::uint32_t> records;         // where the cells of every tree's pattern begin
+        std::vector<std::uint64_t> parted;          // trees in which the row leaves the path of the reference
+        std::vector<std::uint32_t> records;         // where the cells of these begin
+        std::vector<double> leaf;                   // the constant of every tree
         std::vector<std::uint32_t> wide;            // records with terms of three features: where they begin
         std::size_t n_wide = 0;                     // how many there are
     };
@@ -64,6 +66,7 @@ private:
     };
 
     void build_tree(const Forest& forest, std::size_t tree);
+    void note_reference(const Forest& forest, std::size_t tree);
     std::uint32_t reached_splits(const Forest& forest, std::size_t root, std::uint32_t code);
     double reached_leaf(const Forest& forest, std::size_t root, std::uint32_t code) const;
     void add_leaves(const Forest& forest, std::size_t root, std::uint32_t code);
@@ -91,6 +94,9 @@ private:
     std::vector<std::uint32_t> record_at_;   // where the cells of each pattern begin
     std::vector<Cell> cells_;
     std::vector<double> query_leaf_;         // that each pattern reaches; for "plus" only
+    // Of every tree, eight bits each: where the reference goes right, and the splits on its path.
+    std::vector<std::uint64_t> reference_codes_, reference_paths_;
+    std::vector<double> reference_leaf_;     // the constant of a tree in which row and reference do not part
     // For making them: the splits and own features of one tree.
     std::vector<Split> splits_;
     std::vector<std::int32_t> own_;
