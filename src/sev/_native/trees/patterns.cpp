@@ -199,8 +199,7 @@ void Patterns::build_vectors(const Forest& forest) {
     for (std::size_t begin = 0; begin < all.size();) {
         std::size_t end = begin;
         while (end < all.size() && all[end].column == all[begin].column) ++end;
-        columns_.push_back(all[begin].column);
-        first_edge_.push_back(edges_.size());
+        columns_.push_back({all[begin].column, edges_.size(), 0, passed_.size()});
         std::size_t vector = passed_.size() / std::max<std::size_t>(n_words_, 1);
         passed_.resize(passed_.size() + n_words_, 0);  // before the first threshold: all go left
         for (std::size_t at = begin; at < end; ++at) {
@@ -213,13 +212,13 @@ void Patterns::build_vectors(const Forest& forest) {
             }
             set_bit(vector, all[at]);
         }
+        columns_.back().n_edges = edges_.size() - columns_.back().first_edge;
         passed_.resize(passed_.size() + n_words_, 0);  // a missing value
         ++vector;
         for (std::size_t at = begin; at < end; ++at)
             if (all[at].nan_right) set_bit(vector, all[at]);
         begin = end;
     }
-    first_edge_.push_back(edges_.size());
 }
 
 /// The union of some bit vectors whose lengths are a multiple of four words.
@@ -236,23 +235,23 @@ static void unite(std::size_t n_words, const std::uint64_t* const* vectors, std:
 void Patterns::read_codes(const double* row, LookUp& found) const {
     found.codes.resize(n_words_);
     found.vectors.resize(columns_.size() + 1);
-    std::size_t n = 0;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-        const double x = row[columns_[c]];
-        const std::size_t begin = first_edge_[c], end = first_edge_[c + 1];
+    const std::uint64_t** next = found.vectors.data();
+    for (const Column& column : columns_) {
+        const double x = row[column.number];
         // The first threshold that is not below x, without a branch that could be guessed wrong.
-        const double* edge = edges_.data() + begin;
-        for (std::size_t left = end - begin; left > 0;) {
+        const double* edge = edges_.data() + column.first_edge;
+        for (std::size_t left = column.n_edges; left > 0;) {
             const std::size_t half = (left + 1) / 2;
-            edge += half * static_cast<std::size_t>(edge[half - 1] < x);
+            edge += half & (std::size_t{0} - static_cast<std::size_t>(edge[half - 1] < x));
             left -= half;
         }
-        const auto passed = static_cast<std::size_t>(edge - edges_.data());
+        const std::size_t below = static_cast<std::size_t>(edge - edges_.data()) - column.first_edge;
         const bool is_missing = x != x;
-        found.vectors[n] = passed_.data() + ((is_missing ? end + 1 : passed) + 2 * c) * n_words_;
-        n += is_missing || passed != begin ? 1 : 0;  // else all go left, as in most columns of a one-hot block
+        const std::size_t passed = is_missing ? column.n_edges + 1 : below;
+        *next = passed_.data() + column.first_vector + passed * n_words_;
+        next += passed != 0 ? 1 : 0;  // else all go left, as in most columns of a one-hot block
     }
-    unite(n_words_, found.vectors.data(), n, found.codes.data());
+    unite(n_words_, found.vectors.data(), static_cast<std::size_t>(next - found.vectors.data()), found.codes.data());
 }
 
 double Patterns::add_query_leaves(const LookUp& found) const {

@@ -57,6 +57,9 @@ private:
         std::int64_t node;
         std::uint32_t inside, outside;
     };
+    struct Column {  // with splits: its thresholds, and where its bit vectors begin
+        std::size_t number, first_edge, n_edges, first_vector;
+    };
     /// The polynomial of one tree for one pattern lies in one stretch of cells: first the constant with the numbers of
     /// terms of up to two features and of three, then each term with its place. One cache line has most of it.
     struct Cell {
@@ -86,8 +89,7 @@ private:
     double sign_;
     // What rows look up.
     std::size_t n_words_ = 0;                // of a bit vector, eight trees each: a multiple of four
-    std::vector<std::size_t> columns_;       // columns with splits
-    std::vector<std::size_t> first_edge_;    // where the thresholds of each begin
+    std::vector<Column> columns_;
     std::vector<double> edges_;
     std::vector<std::uint64_t> passed_;      // splits that go right, for each number of thresholds passed
     std::vector<std::size_t> first_code_;    // where the patterns of each tree begin
