@@ -10,6 +10,15 @@ namespace {
 
 /// How a triple of features is packed into one number: the lowest in the last bits.
 constexpr std::uint32_t feature_bits = 6, feature_mask = (1u << feature_bits) - 1;
+/// Trees whose marks are one word, and words that hold their patterns.
+constexpr std::size_t trees_of_mark = 64, words_of_mark = 8;
+
+/// One bit for each byte of a word that is not zero, the lowest byte first.
+std::uint64_t mark_bytes(std::uint64_t word) {
+    constexpr std::uint64_t low_seven = 0x7F7F'7F7F'7F7F'7F7Fu, ones = 0x0101'0101'0101'0101u;
+    const std::uint64_t marks = ((((word & low_seven) + low_seven) | word) >> 7) & ones;
+    return (marks * 0x0102'0408'1020'4080u) >> 56;  // bit 8 k moves to bit 56 + k, and no two meet
+}
 
 }  // namespace
 
@@ -17,6 +26,9 @@ Patterns::Patterns(const Forest& forest, const std::vector<std::int32_t>& column
                    const std::vector<std::uint8_t>& allowed, bool minus, double sign, Pulse& pulse)
     : column_feature_(column_feature), allowed_(allowed), minus_(minus), sign_(sign) {
     if (allowed.size() > most_features) throw std::invalid_argument("patterns are for at most 64 features");
+    n_words_ = (forest.n_trees() + 31) / 32 * 4;
+    reference_codes_.resize(n_words_);
+    reference_paths_.resize(n_words_);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         build_tree(forest, tree);
         pulse.tick(100'000);
@@ -56,6 +68,21 @@ void Patterns::build_tree(const Forest& forest, std::size_t tree) {
         add_leaves(forest, root, code);
         write_record();
     }
+    note_reference(forest, tree);
+}
+
+/// What the reference meets in a tree: a row that meets the same comes to the same leaf, and no set does anything to it.
+void Patterns::note_reference(const Forest& forest, std::size_t tree) {
+    const auto root = static_cast<std::size_t>(forest.roots()[tree]);
+    std::uint32_t code = 0;
+    for (std::size_t at = root; at < forest.end_of(tree); ++at) {
+        const Node& node = forest.nodes()[at];
+        if (!is_leaf(node)) code |= static_cast<std::uint32_t>(reference_side(node)) << splits_[at - root].bit;
+    }
+    const std::size_t shift = 8 * (tree % 8);
+    reference_codes_[tree / 8] |= std::uint64_t{code} << shift;
+    reference_paths_[tree / 8] |= std::uint64_t{reached_splits(forest, root, code)} << shift;
+    reference_leaf_.push_back(cells_[record_at_[first_code_[tree] + code]].value);
 }
 
 /// Which splits query or reference, or a mix of them, can come to; the others do not matter.
@@ -127,12 +154,6 @@ void Patterns::write_record() {
             sums_[own] = 0.0;
             ++n;
         }
-        if (!triples && n == 0) {  // there is always a first term: nothing, for a place that nobody reads
-            // Trees after each other take other places, so that no sum waits for the one before.
-            const std::size_t p = allowed_.size(), spare = first_code_.size() % PairTables::n_unread;
-            cells_.push_back({static_cast<std::uint32_t>(p + n_pairs(p) + spare), 0, 0.0});
-            n = 1;
-        }
         (triples ? cells_[head].second : cells_[head].first) = n;
     }
 }
@@ -172,15 +193,13 @@ void Patterns::build_vectors(const Forest& forest) {
     std::sort(all.begin(), all.end(), [](const Edge& one, const Edge& other) {
         return one.column != other.column ? one.column < other.column : one.threshold < other.threshold;
     });
-    n_words_ = (forest.n_trees() + 31) / 32 * 4;
     const auto set_bit = [this](std::size_t vector, const Edge& edge) {
         passed_[vector * n_words_ + edge.byte / 8] |= std::uint64_t{1} << (8 * (edge.byte % 8) + edge.bit);
     };
     for (std::size_t begin = 0; begin < all.size();) {
         std::size_t end = begin;
         while (end < all.size() && all[end].column == all[begin].column) ++end;
-        columns_.push_back(all[begin].column);
-        first_edge_.push_back(edges_.size());
+        columns_.push_back({all[begin].column, edges_.size(), 0, passed_.size()});
         std::size_t vector = passed_.size() / std::max<std::size_t>(n_words_, 1);
         passed_.resize(passed_.size() + n_words_, 0);  // before the first threshold: all go left
         for (std::size_t at = begin; at < end; ++at) {
@@ -193,13 +212,13 @@ void Patterns::build_vectors(const Forest& forest) {
             }
             set_bit(vector, all[at]);
         }
+        columns_.back().n_edges = edges_.size() - columns_.back().first_edge;
         passed_.resize(passed_.size() + n_words_, 0);  // a missing value
         ++vector;
         for (std::size_t at = begin; at < end; ++at)
             if (all[at].nan_right) set_bit(vector, all[at]);
         begin = end;
     }
-    first_edge_.push_back(edges_.size());
 }
 
 /// The union of some bit vectors whose lengths are a multiple of four words.
@@ -216,23 +235,23 @@ static void unite(std::size_t n_words, const std::uint64_t* const* vectors, std:
 void Patterns::read_codes(const double* row, LookUp& found) const {
     found.codes.resize(n_words_);
     found.vectors.resize(columns_.size() + 1);
-    std::size_t n = 0;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-        const double x = row[columns_[c]];
-        const std::size_t begin = first_edge_[c], end = first_edge_[c + 1];
+    const std::uint64_t** next = found.vectors.data();
+    for (const Column& column : columns_) {
+        const double x = row[column.number];
         // The first threshold that is not below x, without a branch that could be guessed wrong.
-        const double* edge = edges_.data() + begin;
-        for (std::size_t left = end - begin; left > 0;) {
+        const double* edge = edges_.data() + column.first_edge;
+        for (std::size_t left = column.n_edges; left > 0;) {
             const std::size_t half = (left + 1) / 2;
-            edge += half * static_cast<std::size_t>(edge[half - 1] < x);
+            edge += half & (std::size_t{0} - static_cast<std::size_t>(edge[half - 1] < x));
             left -= half;
         }
-        const auto passed = static_cast<std::size_t>(edge - edges_.data());
+        const std::size_t below = static_cast<std::size_t>(edge - edges_.data()) - column.first_edge;
         const bool is_missing = x != x;
-        found.vectors[n] = passed_.data() + ((is_missing ? end + 1 : passed) + 2 * c) * n_words_;
-        n += is_missing || passed != begin ? 1 : 0;  // else all go left, as in most columns of a one-hot block
+        const std::size_t passed = is_missing ? column.n_edges + 1 : below;
+        *next = passed_.data() + column.first_vector + passed * n_words_;
+        next += passed != 0 ? 1 : 0;  // else all go left, as in most columns of a one-hot block
     }
-    unite(n_words_, found.vectors.data(), n, found.codes.data());
+    unite(n_words_, found.vectors.data(), static_cast<std::size_t>(next - found.vectors.data()), found.codes.data());
 }
 
 double Patterns::add_query_leaves(const LookUp& found) const {
@@ -241,35 +260,49 @@ double Patterns::add_query_leaves(const LookUp& found) const {
     return total;
 }
 
+/// The trees in which the row leaves the path of the reference, and where their cells begin.
 void Patterns::find_records(const double* row, LookUp& found) const {
     read_codes(row, found);
+    const std::uint64_t *codes = found.codes.data(), *sides = reference_codes_.data(), *paths = reference_paths_.data();
+    const std::size_t n_words = n_words_;
+    found.parted.resize((n_words + words_of_mark - 1) / words_of_mark);
     found.records.resize(n_trees());
-    for (std::size_t tree = 0; tree < n_trees(); ++tree) {
-        const std::uint32_t record = record_at_[place_of_code(tree, found.codes.data())];
-        found.records[tree] = record;
-        prefetch(cells_.data() + record);
+    std::uint32_t* next = found.records.data();
+    for (std::size_t mark = 0; mark < found.parted.size(); ++mark) {
+        const std::size_t begin = mark * words_of_mark, end = std::min(begin + words_of_mark, n_words);
+        std::uint64_t parted = 0;
+        for (std::size_t w = begin; w < end; ++w)
+            parted |= mark_bytes((codes[w] ^ sides[w]) & paths[w]) << (8 * (w - begin));
+        found.parted[mark] = parted;
+        for (; parted != 0; parted &= parted - 1) {
+            *next = record_at_[place_of_code(mark * trees_of_mark + lowest_bit(parted), codes)];
+            prefetch(cells_.data() + *next++);
+        }
     }
 }
 
 void Patterns::add_terms(const double* row, LookUp& found, PairTables& tables) const {
     find_records(row, found);
     found.wide.resize(n_trees());
-    std::size_t n_wide = 0;
-    double* sums = tables.terms.data();
+    found.leaf.assign(reference_leaf_.begin(), reference_leaf_.end());
+    double *sums = tables.terms.data(), *leaf = found.leaf.data();
     double constant = 0.0;
-    for (const std::uint32_t record : found.records) {
-        const Cell* cell = cells_.data() + record;
-        const Cell* last = cell + cell->first;
-        constant += cell->value;
-        found.wide[n_wide] = record;  // the next one takes its place unless it has terms of three features
-        n_wide += cell->second != 0 ? 1 : 0;
-        // There is always a first term: most patterns have none or one, and a branch that is guessed wrong costs more.
-        ++cell;
-        sums[cell->first] += cell->value;
-        while (cell != last) {
-            ++cell;
-            sums[cell->first] += cell->value;
+    std::size_t n_wide = 0;
+    const std::uint32_t* record = found.records.data();
+    for (std::size_t mark = 0; mark < found.parted.size(); ++mark) {
+        const std::size_t begin = mark * trees_of_mark, end = std::min(begin + trees_of_mark, n_trees());
+        for (std::uint64_t left = found.parted[mark]; left != 0; left &= left - 1) {
+            const Cell* cell = cells_.data() + *record;
+            leaf[begin + lowest_bit(left)] = cell->value;
+            found.wide[n_wide] = *record++;  // the next one takes its place unless it has terms of three features
+            n_wide += cell->second != 0 ? 1 : 0;
+            for (const Cell* last = cell + cell->first; cell != last;) {
+                ++cell;
+                sums[cell->first] += cell->value;
+            }
         }
+        // In the order of the trees, while the terms of the next ones are added.
+        for (std::size_t tree = begin; tree < end; ++tree) constant += leaf[tree];
     }
     tables.start += constant;
     found.n_wide = n_wide;

@@ -34,7 +34,9 @@ public:
     struct LookUp {
         std::vector<const std::uint64_t*> vectors;  // of every column with a split that goes right
         std::vector<std::uint64_t> codes;           // the pattern of every tree, eight bits each
-        std::vector<std::uint32_t> records;         // where the cells of every tree's pattern begin
+        std::vector<std::uint64_t> parted;          // trees in which the row leaves the path of the reference
+        std::vector<std::uint32_t> records;         // where the cells of these begin
+        std::vector<double> leaf;                   // the constant of every tree
         std::vector<std::uint32_t> wide;            // records with terms of three features: where they begin
         std::size_t n_wide = 0;                     // how many there are
     };
@@ -55,6 +57,9 @@ private:
         std::int64_t node;
         std::uint32_t inside, outside;
     };
+    struct Column {  // with splits: its thresholds, and where its bit vectors begin
+        std::size_t number, first_edge, n_edges, first_vector;
+    };
     /// The polynomial of one tree for one pattern lies in one stretch of cells: first the constant with the numbers of
     /// terms of up to two features and of three, then each term with its place. One cache line has most of it.
     struct Cell {
@@ -64,6 +69,7 @@ private:
     };
 
     void build_tree(const Forest& forest, std::size_t tree);
+    void note_reference(const Forest& forest, std::size_t tree);
     std::uint32_t reached_splits(const Forest& forest, std::size_t root, std::uint32_t code);
     double reached_leaf(const Forest& forest, std::size_t root, std::uint32_t code) const;
     void add_leaves(const Forest& forest, std::size_t root, std::uint32_t code);
@@ -83,14 +89,16 @@ private:
     double sign_;
     // What rows look up.
     std::size_t n_words_ = 0;                // of a bit vector, eight trees each: a multiple of four
-    std::vector<std::size_t> columns_;       // columns with splits
-    std::vector<std::size_t> first_edge_;    // where the thresholds of each begin
+    std::vector<Column> columns_;
     std::vector<double> edges_;
     std::vector<std::uint64_t> passed_;      // splits that go right, for each number of thresholds passed
     std::vector<std::size_t> first_code_;    // where the patterns of each tree begin
     std::vector<std::uint32_t> record_at_;   // where the cells of each pattern begin
     std::vector<Cell> cells_;
     std::vector<double> query_leaf_;         // that each pattern reaches; for "plus" only
+    // Of every tree, eight bits each: where the reference goes right, and the splits on its path.
+    std::vector<std::uint64_t> reference_codes_, reference_paths_;
+    std::vector<double> reference_leaf_;     // the constant of a tree in which row and reference do not part
     // For making them: the splits and own features of one tree.
     std::vector<Split> splits_;
     std::vector<std::int32_t> own_;

@@ -1,5 +1,6 @@
 #include "trees/square.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
 
@@ -72,19 +73,21 @@ void share_negative_terms(std::size_t n, std::size_t stride, const double* singl
 namespace {
 
 /// The shares of one feature with all that are below it; returns its own part.
-SEV_INSIDE double share_row(std::size_t n, const double* __restrict pair, double* __restrict effect) {
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+SEV_INSIDE double share_row(std::size_t n, const double* pair, double* effect) {
+    const Lanes zero = Lanes::all(0.0), half = Lanes::all(0.5);
+    Lanes sum = zero;
     std::size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (std::size_t lane = 0; lane < 4; ++lane) {
-            const double half = pair[i + lane] < 0.0 ? 0.5 * pair[i + lane] : 0.0;
-            effect[i + lane] += half;
-            sums[lane] += half;
-        }
+    for (; i + lanes <= n; i += lanes) {
+        const Lanes share = lower(half * Lanes::load(pair + i), zero);
+        (Lanes::load(effect + i) + share).store(effect + i);
+        sum = sum + share;
+    }
+    double sums[lanes];
+    sum.store(sums);
     for (; i < n; ++i) {
-        const double half = pair[i] < 0.0 ? 0.5 * pair[i] : 0.0;
-        effect[i] += half;
-        sums[0] += half;
+        const double share = std::min(0.0, 0.5 * pair[i]);
+        effect[i] += share;
+        sums[0] += share;
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
@@ -99,18 +102,30 @@ void share_halves(std::size_t n, const double* pair, double* effect) {
     }
 }
 
+namespace {
+
+/// Of the numbers below i those that come before number i; the others come after one more.
+SEV_INSIDE std::int64_t count_before(std::size_t i, const double* __restrict values, std::int64_t* __restrict before) {
+    const double value = values[i];
+    std::int64_t ahead = 0;
+    for (std::size_t j = 0; j < i; ++j) {
+        const std::int64_t is_ahead = values[j] >= value ? 1 : 0;
+        ahead += is_ahead;
+        before[j] += 1 - is_ahead;
+    }
+    return ahead;
+}
+
+}  // namespace
+
 SEV_WIDE_REGISTERS
 void sort_falling(std::size_t n, double* values, std::size_t* places) {
     for (std::size_t i = 0; i < n; ++i)
         if (values[i] != values[i]) values[i] = std::numeric_limits<double>::infinity();
     // How many come before each: counting needs no branch that could be guessed wrong.
-    for (std::size_t i = 0; i < n; ++i) {
-        const double value = values[i];
-        std::int64_t before = 0;
-        for (std::size_t j = 0; j < i; ++j) before += values[j] >= value ? 1 : 0;
-        for (std::size_t j = i + 1; j < n; ++j) before += values[j] > value ? 1 : 0;
-        places[before] = i;
-    }
+    std::int64_t before[256];
+    for (std::size_t i = 0; i < n; ++i) before[i] = count_before(i, values, before);
+    for (std::size_t i = 0; i < n; ++i) places[before[i]] = i;
 }
 
 SEV_WIDE_REGISTERS

@@ -47,7 +47,7 @@ void record_pairs(const PairTables& tables, const std::uint8_t* usable, Found& f
 
 void PairTables::clear(std::size_t n_features) {
     n = n_features;
-    terms.assign(n + n_pairs(n) + n_unread, 0.0);
+    terms.assign(n + n_pairs(n), 0.0);
 }
 
 double expand_pairs(const Cubes& cubes, TreeRange trees, double* single, double* pair) {

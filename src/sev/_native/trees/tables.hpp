@@ -31,8 +31,7 @@ inline std::size_t triple_at(std::size_t low, std::size_t mid, std::size_t high)
 /// Terms of one and two features; the margin of a set of up to two is the sum of its terms.
 struct PairTables {
     double start = 0.0;  // margin of the empty set
-    std::vector<double> terms;  // the singles, then the pairs, then some that nobody reads: see patterns.hpp
-    static constexpr std::size_t n_unread = 8;
+    std::vector<double> terms;  // the singles, then the pairs
     std::size_t n = 0;
 
     double* single() { return terms.data(); }
