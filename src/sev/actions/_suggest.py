@@ -94,13 +94,9 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
         if is_quantity(frame[column].dtype) and frame[column].dtype.kind in "fiu"
     }
     singles_of = dict(singles)
-    protected_values = {
-        name: _find_protected_value(frame[singles_of[name]]) for name in singles_of if name not in numbers
-    }
+    telling = {name: _telling_value(frame[singles_of[name]]) for name in singles_of if name not in numbers}
     frozen = [
-        name
-        for name in space.names
-        if _has_word(name, _PROTECTED) or _has_word(name, _ORIGIN) or protected_values.get(name)
+        name for name in space.names if _has_word(name, _PROTECTED) or _has_word(name, _ORIGIN) or telling.get(name)
     ]
     singles = [(name, column) for name, column in singles if name not in frozen]
     numbers = {name: values for name, values in numbers.items() if name not in frozen}
@@ -112,7 +108,7 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
     ]
     integers = [name for name, column in singles if name in numbers and holds_integers(frame[column])]
     sections = {
-        "frozen": _frozen(frozen, protected_values),
+        "frozen": _frozen(frozen, telling),
         "increase": _by_name([*numbers], _NEVER_FALLS, "by its name, it never falls with time"),
         "within": _bounds(numbers, codes, labels),
         "allowed": _categories(frame, [(name, column) for name, column in singles if name not in numbers]),
@@ -126,7 +122,7 @@ def suggest_actions(X_train: NativeTable, y_train: Any = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _find_protected_value(column: pd.Series) -> str | None:
+def _telling_value(column: pd.Series) -> str | None:
     """A category that tells what a column stands for whatever its name, such as "Husband"."""
     if is_quantity(column.dtype):
         return None
@@ -134,7 +130,7 @@ def _find_protected_value(column: pd.Series) -> str | None:
     return next((text for text in texts if _has_word(text, _PROTECTED_VALUES)), None)
 
 
-def _frozen(names: list[str], protected_values: Mapping[str, str | None]) -> Iterator[str]:
+def _frozen(names: list[str], telling: Mapping[str, str | None]) -> Iterator[str]:
     for name in names:
         protected = _has_word(name, _PROTECTED)
         what = (
@@ -143,7 +139,7 @@ def _frozen(names: list[str], protected_values: Mapping[str, str | None]) -> Ite
         if protected or _has_word(name, _ORIGIN):
             yield f"- {_quoted(name)}  # by its name, {what}: nobody is to be asked to change it"
             continue
-        value = _one_line(json.dumps(protected_values[name], ensure_ascii=False))
+        value = _one_line(json.dumps(telling[name], ensure_ascii=False))
         yield f"- {_quoted(name)}  # by its value {value}, a protected attribute: nobody is to be asked to change it"
 
 

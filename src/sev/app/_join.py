@@ -103,7 +103,7 @@ def page_styles() -> str:
 
 
 def one_file(document: dict[str, Any], language: str, title: str) -> str:
-    """A page that holds its data and needs no network.
+    """A page that holds its data and asks no network for anything.
 
     Parameters
     ----------

@@ -254,7 +254,7 @@ def make_native(
     feature = np.zeros(n_columns, dtype=np.int64)
     first = np.zeros(n_columns, dtype=np.int64)
     parts: list[Any] = [np.zeros(max((one.n_cells for one in cells), default=1))]
-    offset = len(parts[0])  # columns without a split read the zeros at the beginning
+    offset = len(parts[0])  # columns that no split is on read what is there
     for number, (one, mine) in enumerate(zip(cells, columns, strict=True)):
         for at, column in enumerate(mine.tolist()):
             feature[column], first[column] = number, offset
