@@ -1,7 +1,11 @@
 """Types at the seams: functions that packages export take and return something with a name, not ``Any``."""
 
 import ast
+import inspect
 from pathlib import Path
+
+from sev.batch import PartitionExplainer
+from sev.batch._partition import PartitionOptions
 
 PACKAGE = Path(__file__).parents[1] / "src" / "sev"
 
@@ -82,3 +86,8 @@ def test_any_stays_where_nothing_else_is_known():
     assert sum(counts.values()) > 10
     more = {name: count for name, count in counts.items() if count > ALL_ANY.get(name, 0)}
     assert more == {}, "say what these values are"
+
+
+def test_the_type_of_the_options_of_a_batch_names_them_all():
+    parameters = set(inspect.signature(PartitionExplainer).parameters)
+    assert set(PartitionOptions.__annotations__) == parameters - {"archive", "trust_pickle"}
