@@ -93,6 +93,7 @@ def test_no_limit_or_choice_above_the_answer_is_cut_off(limited, code, width):
 def test_moving_the_threshold_moves_nothing_else(limited):
     top = "return document.querySelector('.answer-head').getBoundingClientRect().top + scrollY"
     before = limited.run(top)
+    assert limited.text(".threshold-line [role=status]").startswith("Move it to see")
     limited.type(".threshold-line input", "0.8")
     limited.wait(lambda: "decisions would change" in limited.text(".threshold-line [role=status]"), "the count")
     assert limited.run(top) == before

@@ -56,9 +56,9 @@ function makeNumber(feature, app, id, onEdit) {
   const node = h("div", { class: "control" }, h("div", { class: "slider" }, spark, enough, origin, slider), field);
   // all figures are there while the field is edited
   let exact = null;
-  const isWrong = () => field.getAttribute("aria-invalid") === "true";
-  field.addEventListener("focus", () => exact === null || isWrong() || (field.value = exact));
-  field.addEventListener("blur", () => exact === null || isWrong() || (field.value = brief(exact)));
+  const swap = (from, to) => field.value !== "" && Number(field.value) === from && (field.value = to);
+  field.addEventListener("focus", () => exact === null || swap(brief(exact), exact));
+  field.addEventListener("blur", () => exact === null || swap(exact, brief(exact)));
   field.addEventListener("input", () => {
     const value = field.value === "" ? null : Number(field.value);
     exact = value;

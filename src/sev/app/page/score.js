@@ -51,7 +51,7 @@ export function makeScore(app) {
   const slider = h("input", { type: "range", step: "any", "aria-label": app.t("threshold_move") });
   const bar = h("div", { class: "score-bar" }, h("div", { class: "rail" }, over), slider, limit, before, at, above, below);
   const field = h("input", { type: "number", step: "0.01", "aria-label": app.t("threshold_field") });
-  const turned = h("span", { role: "status" });
+  const turned = h("span", { role: "status" }, h("span", { class: "note" }, app.t("threshold_hint")));
   const back = h("button", { type: "button", class: "square", style: { visibility: "hidden" }, "aria-label": app.t("threshold_back"), title: app.t("threshold_back"), onclick: () => move(app.model().threshold) }, "↺");
   const line = h("div", { class: "threshold-line" }, h("label", { class: "note" }, app.t("threshold_try"), field), back, turned);
   const node = h("section", { class: "card score", "aria-labelledby": heading.id }, heading, verdict.node, bar, app.can("threshold") ? line : null);
