@@ -15,6 +15,7 @@ import pandas as pd
 from sev.actions import ChoiceDestinations
 from sev.backends._curves import encoded_curves
 from sev.backends._reading import Reading
+from sev.backends.free._additive_groups import group_alike
 from sev.backends.free._additive_run import AdditiveRun
 from sev.backends.free._curves import TermCurve, term_curve
 from sev.backends.free._ends import KnownTerms
@@ -59,7 +60,10 @@ class AdditiveSearch:
 
     def solve(self, problem: FreeProblem) -> FreeSolution:
         """Solve the problem exactly, within its limits."""
-        return AdditiveRun(self, problem).solve()
+        groups = group_alike(problem, self.shapes, self.curves)
+        if len(groups) == 1:
+            return AdditiveRun(self, problem).solve()
+        return FreeSolution.merge([(rows, AdditiveRun(self, problem.take(rows)).solve()) for rows in groups])
 
     def ends(self, problem: FreeProblem) -> dict[int, FloatArray]:
         """Of numbers whose terms are a line: no values besides the ends of what is permitted."""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sev.actions import ChoiceDestinations, Moves, NumberDestinations, grid_ends, on_grid
+from sev.actions import ChoiceDestinations, Moves, NumberDestinations, on_grid
 from sev.backends.free._additive_cost import find_least_cost, find_refused
+from sev.backends.free._additive_groups import list_grid
 from sev.backends.free._ends import BetterEnd, Ends, better_ends, ends_of_all
 from sev.backends.free._enough import find_ranges
 from sev.backends.free._least_cost import FeatureTerms
@@ -25,8 +26,6 @@ from sev.typing import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from sev.backends.free._additive import AdditiveSearch
 
-#: Values on a grid that are all looked at, where the best is not an end.
-_MOST_ON_GRID = 256
 #: How far beyond the decision values are chosen, as a share of the size of the terms: more than a slope is off by
 #: rounding.
 _BEYOND = 1e-9
@@ -188,7 +187,7 @@ class AdditiveRun:
         """Values to try beside the ends of what is permitted, and whether the best is surely among all of these."""
         if not exists.any():
             return np.zeros(0), True
-        grid = _list_grid(one)
+        grid = list_grid(one)
         if grid is not None:
             return grid, True
         first, last = float(low[exists].min()), float(high[exists].max())
@@ -361,7 +360,7 @@ class AdditiveRun:
         gains = None
         seen, terms, seen_all = *self._search.seen_terms.get(number, (np.zeros(0), np.zeros(0))), False
         if shape is not None and shape.kind != "line" and isinstance(one, NumberDestinations):
-            values = _list_grid(one)
+            values = list_grid(one)
             if values is not None:
                 seen, terms, seen_all = values, self._search.terms_at(number, values), True
         if isinstance(one, ChoiceDestinations):
@@ -393,15 +392,3 @@ def _find_enough(
         is_sure = not sets.refused[place]
         found.append(find_ranges(members, row, sets.values[place], float(sure[row])) if is_sure else {})
     return found
-
-
-def _list_grid(one: NumberDestinations) -> FloatArray | None:
-    """All values of a grid that any row may take; None where they are too many, or on different grids."""
-    low, high, exists = grid_ends(one)
-    if one.step is None or not exists.any() or not (one.origin == one.origin[0]).all():
-        return None
-    origin = float(one.origin[0])
-    first, last = ((end - origin) / one.step for end in (float(low[exists].min()), float(high[exists].max())))
-    if not last - first < _MOST_ON_GRID:
-        return None
-    return on_grid(np.arange(round(first), round(last) + 1, dtype=np.float64), one.step, origin)
