@@ -68,6 +68,25 @@ def test_patterns_of_missing_values(kind, monkeypatch):
         assert_same(walked, looked_up)
 
 
+@pytest.mark.parametrize("n_trees", [1, 8, 63, 64, 65, 130])
+@pytest.mark.parametrize("kind", ["minus", "plus"])
+def test_patterns_of_any_number_of_trees(n_trees, kind, monkeypatch):
+    """Trees in which row and reference part are marked in words of 64."""
+    rng = np.random.default_rng(n_trees)
+    rows = rng.normal(size=(300, 8)).round(1)
+    labels = (rows[:, :4].sum(axis=1) + rng.normal(size=300) > 0).astype(int)
+    model = GradientBoostingClassifier(n_estimators=n_trees, max_depth=3, random_state=0).fit(rows, labels)
+    backend = read(model)
+    threshold = float(np.median(model.predict_proba(rows)[:, 1]))
+    reference = rows[[np.flatnonzero(model.predict_proba(rows)[:, 1] < threshold)[0]]]
+    problem = make_problem(model, backend, rows, reference, kind=kind, threshold=threshold)
+    walked, looked_up = both_ways(problem, backend, monkeypatch)
+    assert_same(walked, looked_up)
+    np.testing.assert_allclose(looked_up.query_margins, walked.query_margins, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(looked_up.set_margins, walked.set_margins, rtol=0, atol=1e-12)
+    assert compare(problem, looked_up) > 50
+
+
 def many_features(depth=3, leaves=None, n_columns=12):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(400, n_columns))

@@ -10,7 +10,6 @@ namespace sev::trees {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t most_lowest = 256;  // more than there are features
 
 template <class T>
 void grow(std::vector<T>& some, std::size_t size) {
@@ -34,9 +33,9 @@ inline double insert_lowest(double* lowest, std::size_t n, double value, double 
 template <std::size_t N>
 void mark_sums(std::size_t n_values, std::size_t n, const double* values, double slack, std::uint8_t* marks) {
     double lowest[N];
-    std::fill_n(lowest, N == most_lowest ? n : N, infinity);
+    std::fill_n(lowest, N == most_columns ? n : N, infinity);
     for (std::size_t i = 0; i < n_values; ++i)
-        marks[i] = insert_lowest(lowest, N == most_lowest ? n : N, values[i], values[i]) <= slack;
+        marks[i] = insert_lowest(lowest, N == most_columns ? n : N, values[i], values[i]) <= slack;
 }
 
 }  // namespace
@@ -185,7 +184,7 @@ void CubicSearch::mark_viable(const Level& level, std::size_t size, double slack
     else if (size == 4)
         mark_sums<3>(level.n, 3, share_.data(), slack, viable);
     else
-        mark_sums<most_lowest>(level.n, size - 1, share_.data(), slack, viable);
+        mark_sums<most_columns>(level.n, size - 1, share_.data(), slack, viable);
 }
 
 /// A bound from below on the margin of every set; leaves the weights behind it in ``weight_`` unless it is above the

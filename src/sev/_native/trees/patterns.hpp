@@ -2,8 +2,10 @@
 //
 // A row meets a small tree only through the directions of its splits: with at most eight splits that is one of 256
 // patterns. For one reference, each pattern of each tree collapses to a fixed polynomial in "feature i is in the set",
-// worked out once. A row then costs the union of one bit vector a column (which splits its value passes), one look-up a
-// tree, and a few additions. Terms of three features are kept apart: only rows that need so many pay for them.
+// worked out once. A row then costs the union of one bit vector a column (which splits its value passes), and a look-up
+// and a few additions for each tree in which it leaves the path of the reference: in the others, half of all as a rule,
+// it comes to the leaf of the reference whatever the set is. Terms of three features are kept apart: only rows that need
+// so many pay for them.
 #pragma once
 
 #include <cstdint>

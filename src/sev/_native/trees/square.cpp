@@ -123,7 +123,7 @@ void sort_falling(std::size_t n, double* values, std::size_t* places) {
     for (std::size_t i = 0; i < n; ++i)
         if (values[i] != values[i]) values[i] = std::numeric_limits<double>::infinity();
     // How many come before each: counting needs no branch that could be guessed wrong.
-    std::int64_t before[256];
+    std::int64_t before[most_columns];
     for (std::size_t i = 0; i < n; ++i) before[i] = count_before(i, values, before);
     for (std::size_t i = 0; i < n; ++i) places[before[i]] = i;
 }

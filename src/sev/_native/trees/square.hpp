@@ -38,7 +38,11 @@ void share_negative_terms(std::size_t n, std::size_t stride, const double* singl
 /// Add half of each pair below zero, in a table as in ``tables.hpp``, to what either of its features has.
 void share_halves(std::size_t n, const double* pair, double* effect);
 
-/// The places of n numbers, the highest number first; equal ones stay in order. NaN counts as the highest.
+/// More than there are features in a table of triples.
+constexpr std::size_t most_columns = 256;
+
+/// The places of n numbers, at most ``most_columns``, the highest number first; equal ones stay in order. NaN counts as
+/// the highest.
 void sort_falling(std::size_t n, double* values, std::size_t* places);
 
 /// Mark which of n features may be the higher one of a pair that brings the margin down to the limit; whether any may.
