@@ -101,6 +101,13 @@ def test_sizes_and_sets_are_those_of_all_cells(family, rule, band, monkeypatch):
             assert model.predict_proba(pd.DataFrame([point]))[0, 1] < 0.5
             keeps = {name: np.array(value / unit) for name, value in point.items()}
             assert RULES[rule](**keeps) or not kept[tuple(query)]
+            ranges = [moves[at] if name in new else [query[at]] for at, name in enumerate(NAMES)]
+            for name, change in one.changes_of(number).items():
+                at = NAMES.index(name)
+                inside = [value for value in ranges[at] if change.enough is not None and value * unit in change.enough]
+                ranges[at] = inside or [round(change.new / unit)]
+            works = across & kept if kept[tuple(query)] else across
+            assert works[np.ix_(*ranges)].all()
 
 
 def test_values_are_brought_nearer_to_the_row():

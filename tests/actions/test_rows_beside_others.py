@@ -30,14 +30,14 @@ CASES = {
 
 def make_explainer(family, rules, within):
     random = np.random.default_rng(0)
-    rows = pd.DataFrame({"a": random.integers(0, 400, 500)})
+    widths = {"a": 400, "b": 400, "c": 6, "d": 5}
+    rows = pd.DataFrame({name: random.integers(0, width, 500) for name, width in widths.items()})
     rows["b"] = np.clip(rows["a"] + random.integers(-60, 6, 500), 0, 399)
-    rows["c"], rows["d"] = random.integers(0, 6, 500), random.integers(0, 5, 500)
-    labels = (rows @ [0.005, 0.005, 1 / 3, -0.5] + random.normal(size=500) * 0.3 > 2.0).astype(int)
+    labels = (rows @ [0.005, 0.005, 1 / 3, -0.5] + random.normal(size=500) * 0.3 > 2.4).astype(int)
     model = MODELS[family].fit(rows, labels)
     actions = sev.Actions(rules=rules, within=within, frozen=["c"], costs={"a": 2.0, "d": 9.0})
     explainer = sev.Explainer(model, rows, labels, actions=actions, allow_positive_reference=True)
-    queries = rows[model.predict(rows) == 1].iloc[:16]
+    queries = rows[model.predict(rows) == 1].iloc[: 16 if within else 40]
     # some rows need not keep the rule, and some cannot move a feature of it
     queries.iloc[0, :2] = [100, 300]
     queries.iloc[1, :2] = [399, 399]

@@ -62,9 +62,12 @@ def problems(setup: Setup, totals: Totals) -> Iterator[str]:
     totals.models += 1
     totals.rows += len(setup.queries)
     totals.by_family[setup.family] = totals.by_family.get(setup.family, 0) + len(setup.queries)
+    known = {}
     for values, minimise in (("any", "features"), ("any", "cost"), ("typical", "features")):
         bands = typical_bands(setup) if values == "typical" else None
         many = setup.explainer.explain(setup.queries, values=values, minimise=minimise)
+        if values == "any":
+            known[minimise] = many
         for number, (one, place) in enumerate(zip(many, setup.places, strict=True)):
             truth = setup.cells.row(place, bands)
             totals.answers += 1
@@ -72,10 +75,64 @@ def problems(setup: Setup, totals: Totals) -> Iterator[str]:
             find = _cost_problems if minimise == "cost" else _size_problems
             for problem in find(one, truth, totals):
                 yield f"{values}, {minimise}, row {number} ({setup.queries.iloc[number].to_dict()}): {problem}"
+    yield from limit_problems(setup, known)
     yield from alone_problems(setup)
     for number in range(min(2, len(setup.queries))):
         for problem in (*_menu_problems(setup, number), *_price_problems(setup, number)):
             yield f"row {number} ({setup.queries.iloc[number].to_dict()}): {problem}"
+
+
+#: Limits under which an answer may be no proof, and then has to say so.
+LIMITS = (
+    {"max_size": 1},
+    {"max_size": 2},
+    {"max_sets": 1},
+    {"max_sets": 2},
+    {"time_limit": 0.002},
+    {"max_predictions": 30},
+)
+
+
+def limit_problems(setup: Setup, known: dict[str, Any]) -> Iterator[str]:
+    """What answers under a limit say wrongly of their rows, and rows whose answer alone is another one."""
+    options = LIMITS[(len(setup.rows.columns) + len(setup.cells.rules) + sum(setup.places[0])) % len(LIMITS)]
+    for minimise in ("features", "cost"):
+        many = setup.explainer.explain(setup.queries, values="any", minimise=minimise, **options)
+        for number, (one, place) in enumerate(zip(many, setup.places, strict=True)):
+            for problem in _limited_problems(one, setup.cells.row(place), options, minimise):
+                yield f"{options}, {minimise}, row {number} ({setup.queries.iloc[number].to_dict()}): {problem}"
+        whole = known[minimise]
+        for number in range(0, len(whole), 5):
+            alone = setup.explainer.explain(setup.queries.iloc[[number]], values="any", minimise=minimise)[0]
+            shown = [
+                (str(one.status), one.lower_bound, one.sets, one.sets_complete, one.values_searched, str(one.changes))
+                for one in (alone, whole[number])
+            ]
+            if shown[0] != shown[1]:
+                yield f"{minimise}, row {number} alone: {shown[0]}, in a batch: {shown[1]}"
+
+
+def _limited_problems(one: Any, truth: PlainRow, options: dict[str, Any], minimise: str) -> Iterator[str]:
+    works = dict(truth.sets())
+    size = min(map(len, works), default=None)
+    within = {chosen: cost for chosen, cost in works.items() if len(chosen) <= options.get("max_size", len(chosen))}
+    shown = f"{one.status}, size {one.size}, bound {one.lower_bound}, all cells say {size}"
+    if str(one.status) == "unexplainable" and works:
+        yield shown
+    if size is not None and (one.lower_bound > size or (one.size is not None and one.size < size)):
+        yield shown
+    names = [feature.name for feature in truth.features]
+    if any(frozenset(map(names.index, chosen)) not in within for chosen in one.sets):
+        yield f"{one.sets} are listed, which do not work or are too large"
+    if str(one.status) == "optimal" and minimise == "cost":
+        if not math.isclose(one.cost, min(within.values()), rel_tol=1e-9, abs_tol=1e-12):
+            yield f"costs {one.cost}, the least is {min(within.values())}"
+    elif str(one.status) == "optimal":
+        smallest = sorted(cost for chosen, cost in works.items() if len(chosen) == size)
+        if one.size != size or (one.sets_complete and len(one.sets) != len(smallest)):
+            yield f"{shown}, {len(smallest)} sets: {one.sets}"
+        elif "max_sets" in options and not math.isclose(one.cost, smallest[0], rel_tol=1e-9, abs_tol=1e-12):
+            yield f"the first set {one.sets[0]} costs {one.cost}, another {smallest[0]}"
 
 
 def alone_problems(setup: Setup) -> Iterator[str]:

@@ -12,7 +12,7 @@ from actions.cells.models import FAMILIES, Family, score_of
 from actions.cells.plain import Cells, Comparison, Implies, OneOf, PlainFeature, PlainRule, is_missing
 
 import sev
-from sev.exceptions import PositiveReferenceError
+from sev.exceptions import InputError, PositiveReferenceError
 
 CATEGORIES = ("x", "y", "z")
 N_ROWS = 90
@@ -35,7 +35,7 @@ class Setup:
 
 
 def draw(seed: int) -> Setup | None:
-    """The setup of a seed; None where the drawn model decides all rows alike."""
+    """The setup of a seed; None where the drawn model decides all rows alike, or rules contradict each other."""
     random = np.random.default_rng([seed, 18])
     name = list(FAMILIES)[seed % len(FAMILIES)]
     family = FAMILIES[name]
@@ -53,8 +53,12 @@ def draw(seed: int) -> Setup | None:
         return None
     features = [_feature(random, rows[column], mine, steps) for column, mine in zip(rows.columns, values, strict=True)]
     rules = _rules(random, features) if random.random() < 0.5 else []
-    actions = _as_actions(features, rules, steps)
     cells = Cells(features, scores, threshold, rules)
+    try:
+        actions = _as_actions(features, rules, steps)
+    except InputError as error:
+        _check_contradiction(str(error), cells)
+        return None
     explained = np.argwhere(scores >= threshold)
     if not len(explained):
         return None
@@ -68,6 +72,16 @@ def draw(seed: int) -> Setup | None:
     except PositiveReferenceError:  # no row of the other class is on the other side of the threshold
         return None
     return Setup(name, explainer, cells, rows, labels, queries, places, actions)
+
+
+def _check_contradiction(message: str, cells: Cells) -> None:
+    """Rules were refused: no known values keep them together."""
+    known = np.ones(cells.scores.shape, dtype=bool)
+    for axis, one in enumerate(cells.features):
+        is_known = np.array([not is_missing(value) for value in one.values])
+        known &= is_known.reshape([-1 if at == axis else 1 for at in range(known.ndim)])
+    assert "contradict each other" in message
+    assert "within" in message or not (known & ~np.any(cells.broken, axis=0)).any()
 
 
 def _table(random: np.random.Generator, family: Family) -> tuple[pd.DataFrame, dict[str, float]]:
