@@ -26,7 +26,7 @@ Patterns::Patterns(const Forest& forest, const std::vector<std::int32_t>& column
                    const std::vector<std::uint8_t>& allowed, bool minus, double sign, Pulse& pulse)
     : column_feature_(column_feature), allowed_(allowed), minus_(minus), sign_(sign) {
     if (allowed.size() > most_features) throw std::invalid_argument("patterns are for at most 64 features");
-    n_words_ = (forest.n_trees() + 31) / 32 * 4;
+    n_words_ = (forest.n_trees() + trees_of_mark - 1) / trees_of_mark * words_of_mark;
     reference_codes_.resize(n_words_);
     reference_paths_.resize(n_words_);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
@@ -221,14 +221,14 @@ void Patterns::build_vectors(const Forest& forest) {
     }
 }
 
-/// The union of some bit vectors whose lengths are a multiple of four words.
+/// The union of some bit vectors whose lengths are a multiple of ``words_of_mark``.
 SEV_WIDE_REGISTERS
 static void unite(std::size_t n_words, const std::uint64_t* const* vectors, std::size_t n, std::uint64_t* codes) {
-    for (std::size_t w = 0; w < n_words; w += 4) {
-        std::uint64_t some[4] = {0, 0, 0, 0};
+    for (std::size_t w = 0; w < n_words; w += words_of_mark) {
+        std::uint64_t some[words_of_mark] = {};
         for (std::size_t v = 0; v < n; ++v)
-            for (std::size_t lane = 0; lane < 4; ++lane) some[lane] |= vectors[v][w + lane];
-        for (std::size_t lane = 0; lane < 4; ++lane) codes[w + lane] = some[lane];
+            for (std::size_t lane = 0; lane < words_of_mark; ++lane) some[lane] |= vectors[v][w + lane];
+        for (std::size_t lane = 0; lane < words_of_mark; ++lane) codes[w + lane] = some[lane];
     }
 }
 
@@ -264,15 +264,15 @@ double Patterns::add_query_leaves(const LookUp& found) const {
 void Patterns::find_records(const double* row, LookUp& found) const {
     read_codes(row, found);
     const std::uint64_t *codes = found.codes.data(), *sides = reference_codes_.data(), *paths = reference_paths_.data();
-    const std::size_t n_words = n_words_;
-    found.parted.resize((n_words + words_of_mark - 1) / words_of_mark);
+    found.parted.resize(n_words_ / words_of_mark);
     found.records.resize(n_trees());
     std::uint32_t* next = found.records.data();
     for (std::size_t mark = 0; mark < found.parted.size(); ++mark) {
-        const std::size_t begin = mark * words_of_mark, end = std::min(begin + words_of_mark, n_words);
         std::uint64_t parted = 0;
-        for (std::size_t w = begin; w < end; ++w)
-            parted |= mark_bytes((codes[w] ^ sides[w]) & paths[w]) << (8 * (w - begin));
+        for (std::size_t byte = 0; byte < words_of_mark; ++byte) {
+            const std::size_t w = mark * words_of_mark + byte;
+            parted |= mark_bytes((codes[w] ^ sides[w]) & paths[w]) << (8 * byte);
+        }
         found.parted[mark] = parted;
         for (; parted != 0; parted &= parted - 1) {
             *next = record_at_[place_of_code(mark * trees_of_mark + lowest_bit(parted), codes)];

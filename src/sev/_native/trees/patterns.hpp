@@ -90,7 +90,7 @@ private:
     bool minus_;
     double sign_;
     // What rows look up.
-    std::size_t n_words_ = 0;                // of a bit vector, eight trees each: a multiple of four
+    std::size_t n_words_ = 0;                // of a bit vector, eight trees each: a multiple of eight
     std::vector<Column> columns_;
     std::vector<double> edges_;
     std::vector<std::uint64_t> passed_;      // splits that go right, for each number of thresholds passed
