@@ -122,17 +122,40 @@ class Shift:
 
 @dataclass(frozen=True)
 class Shifts:
-    """A number may move from the query's value by no more than this, downward and upward."""
+    """A number may move from the query's value by no more than this, downward and upward.
+
+    Parameters
+    ----------
+    low, high : Shift
+        The furthest change downward and upward.
+    """
 
     low: Shift
     high: Shift
 
     def limits(self, old: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Smallest and largest permitted value of each row; NaN where the query's value is missing."""
+        """Smallest and largest permitted value of each row; NaN where the query's value is missing.
+
+        Parameters
+        ----------
+        old : ndarray of float64
+            The values of the rows.
+
+        Returns
+        -------
+        tuple of ndarray of float64, ndarray of float64
+            The two bounds.
+        """
         return self.low.applied(old), self.high.applied(old)
 
     def to_plain(self) -> list[str]:
-        """As YAML has it."""
+        """As YAML has it.
+
+        Returns
+        -------
+        list of str
+            Such as ``["-20%", "+0%"]``.
+        """
         return [str(self.low), str(self.high)]
 
     def __str__(self) -> str:

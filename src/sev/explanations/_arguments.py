@@ -18,11 +18,27 @@ if TYPE_CHECKING:
 
 
 class FoundArguments(TypedDict):
-    """What a search found: its answers, and the rows that features are changed to."""
+    """What a search found: its answers, and the rows that features are changed to.
+
+    Parameters
+    ----------
+    answers : Answers
+        One for each row.
+    references : DataFrame
+        Rows that features are changed to.
+    values, values_searched, set_references, enough
+        Where values were chosen: which, how far they were searched, the changed row of each set by its number among
+        the references, and the values of its features that do.
+
+    Examples
+    --------
+    >>> from sev.explanations import FoundArguments
+    >>> list(FoundArguments.__annotations__)[:2]
+    ['answers', 'references']
+    """
 
     answers: Answers
     references: pd.DataFrame
-    #: The following where values were chosen: which, how far they were searched, and the row of each set.
     values: NotRequired[Values]
     values_searched: NotRequired[tuple[ValuesSearched, ...]]
     set_references: NotRequired[IntArray]
