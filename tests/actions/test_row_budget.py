@@ -37,10 +37,11 @@ def test_a_second_is_no_more(hard):
 def test_a_slow_processor_ends_a_search_honestly(hard, monkeypatch):
     explainer, rows = hard
     whole = explainer.explain(rows, values="any")
-    monkeypatch.setattr(solver, "ROW_SECONDS", 0.05)
+    monkeypatch.setattr(solver, "ROW_SECONDS", 0.002)
     start = time.process_time()
     cut = explainer.explain(rows, values="any")
     assert time.process_time() - start < 0.3 * len(rows)
+    assert any(one.lower_bound < other.lower_bound for one, other in zip(cut, whole, strict=True))
     for one, other in zip(cut, whole, strict=True):
         assert one.lower_bound <= other.lower_bound
         assert one.status != "optimal" or one.size == other.size
@@ -54,3 +55,30 @@ def test_work_ends_a_search_at_the_same_place_each_time(hard, monkeypatch):
     monkeypatch.setattr(solver, "ROW_WORK", 20_000_000)
     monkeypatch.setattr(solver, "ROW_SECONDS", np.inf)
     assert explainer.explain(rows, values="any").to_json() == explainer.explain(rows, values="any").to_json()
+
+
+def test_rules_share_the_budget_of_a_row(hard, monkeypatch):
+    """Each choice of the features that change is one search of several."""
+    monkeypatch.setattr(solver, "ROW_SECONDS", np.inf)
+    shares = []
+    search = solver.Run._search
+
+    def search_and_count(run):
+        shares.append(run._problem.share * run._n_rows)
+        return search(run)
+
+    monkeypatch.setattr(solver.Run, "_search", search_and_count)
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.integers(0, 9, (400, 4)), columns=list("abcd"))
+    table["b"] = np.clip(table["a"] + random.integers(-1, 2, 400), 0, 8)
+    labels = (table.sum(axis=1) > 16).astype(int)
+    model = RandomForestClassifier(20, max_depth=5, random_state=0).fit(table, labels)
+    actions = sev.Actions(rules=["a <= b + 1", "b <= a + 1"], within=dict.fromkeys("abcd", ("-3", "+3")))
+    explainer = sev.Explainer(model, table, labels, actions=actions)
+    searched_again = 0
+    for place in np.flatnonzero(model.predict(table) == 1)[:12].tolist():
+        shares.clear()
+        explainer.explain(table.iloc[[place]], values="any")
+        assert sum(shares) <= 2.0  # one without rules, and one for all with them
+        searched_again += len(shares) > 2
+    assert searched_again > 1
