@@ -88,8 +88,8 @@ def test_first_sets_are_not_searched_for_again():
         work.append(int(found.work.sum()))
         return found
 
-    find = solver.Run._search
-    with patch.object(solver.Run, "_search", search):
+    find = solver.Run._search_rows
+    with patch.object(solver.Run, "_search_rows", search):
         later = explainer.explain(rows, values="any")
         assert len(work) == 1
         assert_same(later, explain_at_once(explainer, rows))

@@ -185,7 +185,7 @@ def test_broken_bounds_are_seen(monkeypatch):
         patch.setattr(_curves.Piece, "reaches", lambda self, at, level, sign: reaches(self, at, level - 0.3, sign))
         assert count_wrong(explainer.explain(rows[:50], values="any"), rows[:50], rows, model)[0]
     with monkeypatch.context() as patch:
-        patch.setattr(_curves, "_fit", lambda *args, fit=_curves._fit: no_turns(fit(*args)))
+        patch.setattr(_curves, "_fit_piece", lambda *args, fit=_curves._fit_piece: no_turns(fit(*args)))
         rows, model, explainer = fitted("cubes")
         assert count_wrong(explainer.explain(rows, values="any"), rows, rows, model)[0]
     rows, model, explainer = fitted("network")

@@ -61,13 +61,13 @@ def test_rules_share_the_budget_of_a_row(hard, monkeypatch):
     """Each choice of the features that change is one search of several."""
     monkeypatch.setattr(solver, "ROW_SECONDS", np.inf)
     shares = []
-    search = solver.Run._search
+    search = solver.Run._search_rows
 
     def search_and_count(run):
         shares.append(run._problem.share * run._n_rows)
         return search(run)
 
-    monkeypatch.setattr(solver.Run, "_search", search_and_count)
+    monkeypatch.setattr(solver.Run, "_search_rows", search_and_count)
     random = np.random.default_rng(0)
     table = pd.DataFrame(random.integers(0, 9, (400, 4)), columns=list("abcd"))
     table["b"] = np.clip(table["a"] + random.integers(-1, 2, 400), 0, 8)

@@ -1,5 +1,6 @@
 """A service on the bundled loan data, and a client that talks to it without a network."""
 
+import threading
 import time
 import warnings
 from functools import partial
@@ -27,6 +28,18 @@ def patient_services():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sev.app._service.Settings", partial(Settings, seconds=PATIENCE))
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_the_background():
+    """After each test, wait for threads that prepare answers: ``warnings.catch_warnings``, which libraries call in
+    them, would give the next test the filters of this one.
+    """
+    yield
+    end = time.monotonic() + 30
+    for thread in threading.enumerate():
+        if thread.name in ("sev-prepare", "sev-statuses"):
+            thread.join(max(0.0, end - time.monotonic()))
 
 
 @pytest.fixture(scope="session")

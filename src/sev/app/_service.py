@@ -127,6 +127,7 @@ class Service:
         self.is_busy: Callable[[], bool] = bool
         self.has_page = False
         self._stop = threading.Event()
+        self._preparing: threading.Thread | None = None
         self._overviews: list[Overview] = []
         if table is not None:
             for served in self.served_models:
@@ -141,7 +142,8 @@ class Service:
     def start(self) -> None:
         """Compute in the background what the first request needs, and the statuses of the table."""
         self._stop.clear()
-        threading.Thread(target=self._answer_examples, name="sev-prepare", daemon=True).start()
+        self._preparing = threading.Thread(target=self._answer_examples, name="sev-prepare", daemon=True)
+        self._preparing.start()
         for one in self._overviews:
             one.statuses.start()
 
@@ -159,6 +161,8 @@ class Service:
         self._stop.set()
         for one in self._overviews:
             one.statuses.stop()
+        if self._preparing is not None:
+            self._preparing.join(timeout=5)
 
     @property
     def n_known(self) -> int:

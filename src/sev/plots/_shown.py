@@ -123,7 +123,7 @@ def check_one(shown: object, plot: str) -> None:
 
 def check_many(shown: object, plot: str) -> None:
     """Refuse what is not explanations of many rows."""
-    if not hasattr(shown, "feature_pairs"):
+    if not hasattr(shown, "feature_shares"):
         raise InputError(
             f"plots.{plot} draws explanations of many rows, got {type(shown).__name__}: pass what explainer.explain(X) "
             "returned."
